@@ -138,6 +138,7 @@ PROGRAMS = {
         ),
         Program("collector", "collector"),
         Program("grpcurl", "grpcurl", package="github.com/fullstorydev/grpcurl/cmd/grpcurl"),
+        Program("versitygw", "versitygw", package="github.com/versity/versitygw/cmd/versitygw"),
         Program("cluster-api-1.12", "cluster_api_1_12"),
         Program("cluster-api-1.14", "cluster_api_1_14"),
         Program("clusterctl-1.14", "clusterctl", package="sigs.k8s.io/cluster-api/cmd/clusterctl"),

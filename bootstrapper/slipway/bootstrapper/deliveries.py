@@ -1,4 +1,4 @@
-"""Says how the user data of each format reach the machine: as they are, compressed, or fetched; with size and limit."""
+"""How the user data of each format reach the machine: as they are, compressed, or fetched; with size and limit."""
 
 from collections.abc import Iterable, Iterator
 

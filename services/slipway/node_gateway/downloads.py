@@ -25,7 +25,7 @@ _RESULTS: Mapping[int, str] = {
 
 @dataclass(slots=True)
 class Transfer:
-    """What became of one answer.
+    """The result of one answer.
 
     Attributes:
         bytes: of the content that were sent.
@@ -61,7 +61,7 @@ class Downloads:
         Args:
             kind: one of KINDS; any other is not counted.
             status: of the answer.
-            transfer: what became of it.
+            transfer: its result.
             seconds: from the request's head to the end of the answer.
         """
         if kind not in KINDS:

@@ -1,4 +1,4 @@
-"""Payloads that nobody deleted: a management cluster that is gone deletes nothing, so a bucket needs a lifecycle rule.
+"""Payloads that were not deleted: a management cluster that is gone deletes none, so a bucket needs a rule.
 
 Object stores differ in how a rule is read, and the gateway's credential need not have the right. What a rule would have
 deleted is seen in a list: it is looked for once, at the start.

@@ -144,8 +144,7 @@ def test_the_delivery_has_size_and_limit(
     content, infrastructure, how, reason = row
     file = write(with_worker_os(FILE.format(data=base64.b64encode(content).decode())))
     machine = ("-f", file, "--machine", "harbour-worker", "--target", infrastructure)
-    told = slipway("size", *machine, "--provisioner", "cloud-init", "-o", "json")
-    (tree,) = json.loads(told.stdout)
+    (tree,) = json.loads(slipway("size", *machine, "--provisioner", "cloud-init", "-o", "json").stdout)
     delivered, fit = tree["delivered"], tree["fits"][infrastructure]
     counted = fit["gzip"] if how == "compressed" else fit["raw"]
     assert (delivered["how"], delivered["bytes"], delivered["limit"]) == (how, counted, fit["limit"]), reason

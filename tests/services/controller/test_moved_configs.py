@@ -98,9 +98,9 @@ async def test_a_payload_that_is_in_the_store_is_kept(fetching: Scene, store: Ob
     assert stored(store) == {}
 
 
-@pytest.mark.parametrize("left", ["nothing", "a payload of another namespace"])
+@pytest.mark.parametrize("remaining", ["nothing", "a payload of another namespace"])
 async def test_a_payload_that_stayed_behind_stops_the_machine(
-    fetching: Scene, store: Objects, tmp_path: Path, left: str
+    fetching: Scene, store: Objects, tmp_path: Path, remaining: str
 ) -> None:
     """The gateway here has the address of the other one, and another store: the condition says so, until it joins."""
     fetching.worker(spec=SPEC)
@@ -108,7 +108,7 @@ async def test_a_payload_that_stayed_behind_stops_the_machine(
     there, elsewhere = fetching.payloads, Objects.of((tmp_path / "elsewhere").as_uri())
     assert there is not None
     fetching.payloads = Payloads(elsewhere, there.fetching)
-    if left != "nothing":
+    if remaining != "nothing":
         name = annotations(fetching)["bootstrap.slipway.dev/payload"].rpartition("/")[2]
         elsewhere.put(f"payload/{name}", b"x")
         elsewhere.put(f"owners/{name}", b"another")

@@ -27,10 +27,10 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize("answered", ANSWERS, ids=[answer[-1] for answer in ANSWERS])
-async def test_an_answer_counts_once(tmp_path: Path, answered: tuple[str, dict[str, str], str, str, int, str]) -> None:
+@pytest.mark.parametrize("row", ANSWERS, ids=[answer[-1] for answer in ANSWERS])
+async def test_an_answer_counts_once(tmp_path: Path, row: tuple[str, dict[str, str], str, str, int, str]) -> None:
     """By its result, with the bytes that were sent; time is that of what was sent to its end."""
-    path, headers, kind, result, size, reason = answered
+    path, headers, kind, result, size, reason = row
     downloads = Downloads()
     async with gateway(tmp_path, downloads=downloads) as client, client.get(path, headers=headers) as answer:
         await answer.read()
@@ -40,7 +40,7 @@ async def test_an_answer_counts_once(tmp_path: Path, answered: tuple[str, dict[s
 
 
 async def test_what_is_no_download_is_not_counted(tmp_path: Path) -> None:
-    """Neither HEAD, nor the probe, nor a path that is not served: nobody makes a label."""
+    """Neither HEAD, nor the probe, nor a path that is not served: no client makes a label."""
     downloads = Downloads()
     async with gateway(tmp_path, downloads=downloads) as client:
         for method, path in (
@@ -94,7 +94,7 @@ async def test_a_machine_that_goes_away_counts_what_it_got(tmp_path: Path) -> No
 
 
 def test_prometheus_reads_them() -> None:
-    """Counters by kind and result, and a histogram whose buckets add up; another kind is none of ours."""
+    """Counters by kind and result, and a histogram whose buckets add up; another kind is not counted."""
     downloads, registry = Downloads(), CollectorRegistry()
     registry.register(DownloadsCollector(downloads))
     for seconds in (0.001, 7.0, 5000.0):

@@ -1,4 +1,4 @@
-"""A store whose payloads nobody deletes is warned of when the gateway starts."""
+"""A store whose payloads are not deleted is warned of when the gateway starts."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def age(path: Path, *, days: float) -> None:
 
 
 def payloads(folder: Path, *days: float) -> Store:
-    """Give a store with payloads of such ages, and with an old file that is none."""
+    """Give a store with payloads of such ages, and with an old file beside them."""
     fill(folder)
     (folder / "payload" / PAYLOAD).unlink()
     for name, each in zip(NAMES, days, strict=False):
@@ -50,7 +50,7 @@ async def test_old_payloads_are_counted(
 
 
 async def test_a_store_that_fails_stops_nothing(tmp_path: Path) -> None:
-    """A folder that is none, as a credential without the right to list."""
+    """A folder that cannot be listed, as a credential without the right to list."""
     store = payloads(tmp_path)
     (tmp_path / "payload").rmdir()
     (tmp_path / "payload").symlink_to("payload")

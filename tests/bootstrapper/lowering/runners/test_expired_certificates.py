@@ -1,4 +1,4 @@
-"""A mirror or gateway whose certificate has expired gives nothing: refused by the real curl, and says why."""
+"""A mirror or gateway whose certificate has expired gives nothing: the real curl refuses it, and the log says why."""
 
 import hashlib
 import http.server
@@ -47,7 +47,7 @@ class Server(http.server.ThreadingHTTPServer):
     """Reports no client that ends its handshake."""
 
     def handle_error(self, *_: object) -> None:
-        """Say nothing."""
+        """Print nothing."""
 
 
 @dataclass(frozen=True)
