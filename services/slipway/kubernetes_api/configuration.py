@@ -89,7 +89,7 @@ class _ServiceAccountToken:
         if time.monotonic() < self._until:
             return
         try:
-            token = self._file.read_text()
+            token = self._file.read_text().strip()
         except OSError:
             token = ""
         if not token:
