@@ -55,7 +55,7 @@ class ApiConfiguration:
         """Give the API server of the cluster that this process runs in.
 
         Raises:
-            ConfigurationMissing: there is none, or no service account.
+            ConfigurationMissing: this process runs in no cluster, or has no service account there.
         """
         host, port = environment.get(_HOST), environment.get(_PORT)
         if not host or not port:
