@@ -1,6 +1,6 @@
 """Where an API server is, and by which credentials it is called.
 
-The Kubernetes client has such a class of its own, but whoever imports a part of that package imports all of it: 25 MiB
+The Kubernetes client has such a class of its own, but an import of one part of that package imports all of it: 25 MiB
 and a second of CPU. So it is imported only for a kubeconfig file that a person has written, which may have plug-ins.
 """
 
