@@ -12,8 +12,8 @@ import importlib, json, sys
 importlib.import_module(sys.argv[1])
 json.dump(sorted({name.partition(".")[0] for name in sys.modules}), sys.stdout)
 """
-_LARGE = frozenset({"kubernetes", "ldap3", "obstore", "opentelemetry", "requests", "urllib3"})
-"""Packages of some MiB: clients of what is configured seldom."""
+_LARGE = frozenset({"kubernetes", "ldap3", "obstore", "opentelemetry", "pygments", "requests", "rich", "urllib3"})
+"""Packages of some MiB: clients of what is configured seldom, and what draws on terminals."""
 _OF_CONTROLLER = frozenset({"aiohttp", "jinja2", "re2"})
 
 

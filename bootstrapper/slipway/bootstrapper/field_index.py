@@ -4,7 +4,7 @@ A spec may hold thousands of items and as many of them may be wrong. To hold eve
 a minute's work then; a path itself names all places that it can lie in.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from google.protobuf.message import Message
@@ -14,12 +14,12 @@ from slipway.contract.items import Item, items
 T = TypeVar("T")
 
 
-def enclosing(path: str) -> Iterator[str]:
+def enclosing(path: str) -> Sequence[str]:
     """Give the path, then every path that it lies in, the innermost first: those that items.within() is true of."""
-    yield path
-    at = len(path)
+    paths, at = [path], len(path)
     while (at := max(path.rfind(".", 1, at), path.rfind("[", 1, at))) > 0:
-        yield path[:at]
+        paths.append(path[:at])
+    return paths
 
 
 def by_outer(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:

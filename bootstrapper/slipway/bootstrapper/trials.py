@@ -153,7 +153,8 @@ class Takers:
         return [self._advised(problem) if problem.other_formats else problem for problem in problems]
 
     def _advised(self, problem: Problem) -> Problem:
-        names = [name for name, refused in self._refused.items() if _place(problem) not in refused]
+        place = _place(problem)
+        names = [name for name, refused in self._refused.items() if place not in refused]
         return replace(problem, alternative=problem.alternative + _alternative(names), other_formats=False)
 
 

@@ -1,6 +1,6 @@
 """Where an API server is, and by which credentials it is called.
 
-The Kubernetes client has such a class of its own, but whoever imports a part of that package imports all of it: 25 MiB
+The Kubernetes client has such a class of its own, but an import of one part of that package imports all of it: 25 MiB
 and a second of CPU. So it is imported only for a kubeconfig file that a person has written, which may have plug-ins.
 """
 
@@ -55,7 +55,7 @@ class ApiConfiguration:
         """Give the API server of the cluster that this process runs in.
 
         Raises:
-            ConfigurationMissing: there is none, or no service account.
+            ConfigurationMissing: this process runs in no cluster, or has no service account there.
         """
         host, port = environment.get(_HOST), environment.get(_PORT)
         if not host or not port:
@@ -89,7 +89,7 @@ class _ServiceAccountToken:
         if time.monotonic() < self._until:
             return
         try:
-            token = self._file.read_text()
+            token = self._file.read_text().strip()
         except OSError:
             token = ""
         if not token:

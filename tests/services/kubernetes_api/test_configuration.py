@@ -38,7 +38,7 @@ def test_a_token_is_read_anew(account: Path, monkeypatch: pytest.MonkeyPatch) ->
     configuration = ApiConfiguration.of_pod(environment=POD, service_account=account)
     refresh = configuration.refresh_api_key_hook
     assert refresh is not None
-    (account / "token").write_text("second")
+    (account / "token").write_text("second\n")
     refresh(configuration)
     assert configuration.api_key["BearerToken"] == "Bearer first"
     now += 61

@@ -51,7 +51,8 @@ def check_secrets(
         SpecInvalid: the value of one cannot stand where it is referred to; a foreign plan's request holds one that
             nothing refers to, or an empty one.
     """
-    uses = list(_references(subject))
+    everywhere = list(_references(subject))
+    uses = [(path, reference) for path, reference in everywhere if not path.startswith(("init.", "join."))]
     values = {(secret.name, secret.key): secret.value for secret in available}
     missing = [
         (path, f"refers to key {reference.key} of secret {reference.name}, which is not there")
@@ -69,7 +70,7 @@ def check_secrets(
             ],
         )
     used = {(reference.name, reference.key) for _, reference in uses}
-    violations = [*_values(subject, values)]
+    violations = [*_values(subject, values, refers=bool(everywhere))]
     if subject.plan is not None:
         violations += _unused(request_secrets, used)
     if violations:
@@ -126,13 +127,16 @@ def _parts(subject: CheckedSubject) -> Iterator[tuple[str, Message]]:
 
 def _references(subject: CheckedSubject) -> Iterator[tuple[str, secretpb.SecretReference]]:
     for prefix, part in _parts(subject):
-        for path, reference in references(part, prefix):
-            if not path.startswith(("init.", "join.")):
-                yield path, reference
+        yield from references(part, prefix)
 
 
-def _values(subject: CheckedSubject, values: dict[tuple[str, str], bytes]) -> Iterator[Violation]:
-    """Find values that cannot stand where they are referred to: what is checked of a text in place is checked here."""
+def _values(subject: CheckedSubject, values: dict[tuple[str, str], bytes], *, refers: bool) -> Iterator[Violation]:
+    """Find values that cannot stand where they are referred to: what is checked of a text in place is checked here.
+
+    Nothing is looked at where the spec `refers` to no secret: most do not, and the walk is one through all of it.
+    """
+    if not refers:
+        return
     fields = cache(lambda: item_index(subject.spec))
     for prefix, part in _parts(subject):
         for path, segment in _segments(part, prefix):

@@ -74,7 +74,7 @@ def _collect(message: Message, kind: str, into: list[tuple[str, Any]]) -> None:
             _collect(entry, kind, into)
             if len(into) > before:
                 place = f"{name}[{index}]" if repeated else name
-                into[before:] = [(f"{place}.{inner}", found) for inner, found in into[before:]]
+                into[before:] = [(f"{place}.{inner}", message_of_kind) for inner, message_of_kind in into[before:]]
 
 
 def referenced_bytes(bundle: bundlepb.BootstrapBundle) -> int:

@@ -9,6 +9,10 @@ from typing import Any, TypeAlias
 import grpc.aio
 from grpc.aio import Channel
 
+from slipway.rpc.plain_structlog import import_structlog
+
+import_structlog()
+
 ServicerContext: TypeAlias = grpc.aio.ServicerContext[Any, Any]
 """What a servicer's method gets beside the request."""
 
