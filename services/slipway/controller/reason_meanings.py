@@ -192,7 +192,8 @@ MEANINGS: dict[Reason, Meaning] = {
     ),
     Reason.NO_REPORT: Meaning(
         "The machine has not joined, and has not reported.",
-        "None for some minutes. Then check the machine's console: it does not boot, or it cannot report.",
+        "None for some minutes. Then check whether the machine runs, its console, where the same events are, and the "
+        "address that it reports to; docs/tutorials/failed-node.md has the order.",
         Type.BOOTSTRAP,
         waits=True,
     ),
