@@ -23,7 +23,14 @@ from tools.oracles import kube_bench
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1800)]
 
 CIS = "cis-kubernetes-1.10"
-MEMBERS = {"cp": ("Init", "hardened"), "second": ("ControlPlane", "hardened"), "worker": ("Worker", "hardened")}
+LATER = "third"
+"""A control plane that is made when the cluster runs."""
+MEMBERS = {
+    "cp": ("Init", "hardened"),
+    "second": ("ControlPlane", "hardened"),
+    "worker": ("Worker", "hardened"),
+    LATER: ("ControlPlane", "hardened"),
+}
 SYSTEMS = {"cp": FirstBoot.CLOUD_INIT, "second": FirstBoot.IGNITION, "worker": FirstBoot.CLOUD_INIT}
 WAIVERS = {"1.2.11": "the images of these machines are preloaded, and no registry has them"}
 SERVING = {
@@ -60,24 +67,37 @@ _TARGETS = {"cp": "master,etcd,controlplane,node", "worker": "node"}
 
 
 @pytest.fixture(scope="module")
-def machines(engine: Callable[..., None]) -> Iterator[dict[str, Machine]]:
-    """The machines of a hardened cluster, by cloud-init and by Ignition, all with their sentinels."""
-    engine("node-1.34")
+def rendering() -> Rendering:
+    """The user data of a hardened cluster's machines."""
     waivers = [{"control": f"{CIS}/{name}", "reason": reason} for name, reason in WAIVERS.items()]
     compliance = {"profiles": [f"{CIS}/level-1"], "waivers": waivers}
-    rendering = Rendering(
+    return Rendering(
         documents.text(
             documents.cluster(MEMBERS, name="hardened"),
             documents.config("hardened", compliance=compliance, kubernetes=SERVING),
         )
     )
-    made: dict[str, Machine] = {}
-    with site.opened() as place:
-        for name, by in SYSTEMS.items():
-            made[name] = place.machine(name)
-            made[name].boot(rendering.user_data(name, by), by=by)
-            made[name].wait_sentinel(timeout=SECONDS)
-        yield made
+
+
+@pytest.fixture(scope="module")
+def opened_site(engine: Callable[..., None]) -> Iterator[site.Site]:
+    """Where the machines are."""
+    engine("node-1.34")
+    with site.opened() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def machines(opened_site: site.Site, rendering: Rendering) -> dict[str, Machine]:
+    """The machines of a hardened cluster, by cloud-init and by Ignition, all with their sentinels."""
+    return {name: _boot(opened_site, rendering, name, by) for name, by in SYSTEMS.items()}
+
+
+def _boot(place: site.Site, rendering: Rendering, name: str, by: FirstBoot) -> Machine:
+    machine = place.machine(name)
+    machine.boot(rendering.user_data(name, by), by=by)
+    machine.wait_sentinel(timeout=SECONDS)
+    return machine
 
 
 def evidence(machine: Machine) -> Evidence:
@@ -94,7 +114,7 @@ def results(machine: Machine) -> dict[str, str]:
 def test_the_cluster_works(machines: dict[str, Machine]) -> None:
     """All nodes are Ready, a second control plane has joined, and secrets are encrypted."""
     control_plane = machines["cp"]
-    wait_ready(control_plane, *MEMBERS)
+    wait_ready(control_plane, *SYSTEMS)
     secret = ["kubectl", "create", "secret", "generic", "canary", "--from-literal=word=in-the-clear"]
     assert control_plane.run(secret).status == 0
     stored = control_plane.run(["sh", "-c", "grep -rla in-the-clear /var/lib/etcd/member || true"])
@@ -105,14 +125,14 @@ def test_the_cluster_works(machines: dict[str, Machine]) -> None:
 def test_kubelets_get_their_certificates(machines: dict[str, Machine]) -> None:
     """Logs can be read from a kubelet once its certificate is approved, and not before; all requests are approved."""
     control_plane = machines["cp"]
-    wait_ready(control_plane, *MEMBERS)
+    wait_ready(control_plane, *SYSTEMS)
     cluster = WorkloadCluster(control_plane)
     assert cluster.approved() or _logs(control_plane).status != 0
     approver = ServingCertificates(cluster, lambda: [cluster.object], lambda _: machine_objects(machines))  # type: ignore[arg-type]
 
     def approved() -> bool:
         asyncio.run(approver.look())
-        return cluster.approved() >= {f"system:node:{name}" for name in MEMBERS}
+        return cluster.approved() >= {f"system:node:{name}" for name in SYSTEMS}
 
     control_plane.wait_until(approved, "not all certificates are approved", timeout=SECONDS, asks=True)
     control_plane.wait_until(lambda: _logs(control_plane).status == 0, "no logs", timeout=SECONDS, asks=True)
@@ -122,7 +142,7 @@ def _logs(control_plane: Machine) -> Done:
     return control_plane.run(["kubectl", "-n", "kube-system", "logs", "kube-scheduler-cp", "--tail=1"])
 
 
-@pytest.mark.parametrize("name", MEMBERS)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_no_control_fails(machines: dict[str, Machine], name: str) -> None:
     """The evidence has a result for every control, and none of them is a failure."""
     bad = {control: result for control, result in results(machines[name]).items() if result in {"fail", "missing"}}
@@ -136,6 +156,28 @@ def test_a_change_is_seen_when_evidence_is_made_anew(machines: dict[str, Machine
         assert machine.run(["chmod", mode, "/etc/kubernetes/scheduler.conf"]).status == 0
         assert machine.run(["sh", "/var/lib/slipway/evidence"]).status == 0
         assert results(machine)["1.1.15"] == result
+
+
+def test_a_third_control_plane_joins_while_the_approver_is_down(
+    machines: dict[str, Machine], opened_site: site.Site, rendering: Rendering
+) -> None:
+    """It is Ready, serves the API, and meets its controls without a serving certificate, which it gets afterwards."""
+    control_plane = machines["cp"]
+    third = _boot(opened_site, rendering, LATER, FirstBoot.CLOUD_INIT)
+    wait_ready(control_plane, LATER)
+    ready = ["curl", "--silent", "--insecure", "--fail", "https://127.0.0.1:6443/readyz"]
+    assert third.run(ready).output == "ok"
+    assert not [name for name, result in results(third).items() if result in {"fail", "missing"}], evidence(third)
+    cluster, user = WorkloadCluster(control_plane), f"system:node:{LATER}"
+    assert user not in cluster.approved()
+    everything = machine_objects({**machines, LATER: third})
+    approver = ServingCertificates(cluster, lambda: [cluster.object], lambda _: everything)  # type: ignore[arg-type]
+
+    def approved() -> bool:
+        asyncio.run(approver.look())
+        return user in cluster.approved()
+
+    control_plane.wait_until(approved, "the certificate is not approved", timeout=SECONDS, asks=True)
 
 
 @pytest.mark.parametrize("name", _TARGETS)

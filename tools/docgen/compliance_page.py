@@ -17,6 +17,7 @@ from slipway.bootstrapper.compliance.profile import (
 )
 from slipway.bootstrapper.compliance.profile_table import profiles
 from slipway.bootstrapper.compliance.rule import Rule, text_of
+from tools.docgen.compliance_k0s import k0s_section
 from tools.docgen.compliance_sizes import size_section
 from tools.docgen.markdown import code, page, table
 
@@ -35,7 +36,7 @@ def compliance_page() -> str:
     """Give the page."""
     sections = [_section(profile) for profile in profiles().values()]
     source = "bootstrapper/slipway/bootstrapper/compliance/profiles"
-    return page("Compliance profiles", source, INTRODUCTION, *sections, size_section())
+    return page("Compliance profiles", source, INTRODUCTION, *sections, k0s_section(), size_section())
 
 
 def _section(profile: Profile) -> str:

@@ -3,31 +3,18 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from slipway.bootstrapper.compliance.evidence import evidence_program
-from slipway.bootstrapper.compliance.profile import (
-    Argument,
-    AuditPolicy,
-    Control,
-    Encryption,
-    Files,
-    Kubelet,
-    Loopback,
-    Plugin,
-    Requirement,
-    Sysctl,
-)
+from slipway.bootstrapper.compliance.profile import Control
 from slipway.bootstrapper.compliance.profile_table import profile_ids, profiles
 from slipway.bootstrapper.compliance.rule import Rule
 from slipway.diagnosis.scrubbing import scrubbed
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
-from tests.bootstrapper.compliance.hardened_node import Hardened, hardened
+from tests.bootstrapper.compliance.hardened_node import hardened
+from tests.bootstrapper.compliance.mutations import is_touched, listen, mutations, set_argument, write
 from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, SERVING, applied_to, spec_of
 from tests.bootstrapper.compliance.test_rule import JUDGED
 
@@ -38,6 +25,12 @@ CASES = [
     for name, profile in profiles().items()
     for control in profile.controls
     for index in range(len(control.requires))
+]
+CONTROLS = [
+    pytest.param(f"{name}/{profile.levels[-1]}", control, id=f"{name}/{control.id}")
+    for name, profile in profiles().items()
+    for control in profile.controls
+    if control.requires
 ]
 
 
@@ -58,97 +51,34 @@ def test_every_change_of_a_control_is_a_failure(tmp_path: Path, profile: str, co
     """For each demand of each control, a machine on which just that is different fails that control."""
     name = f"{profile.partition('/')[0]}/{control.id}"
     made = hardened(tmp_path, spec_of(SERVING, profile=profile), only=name)
-    for spoil in _mutations(made, control.requires[index]):
-        spoil()
+    changes = list(mutations(made, control.requires[index]))
+    assert changes, "a demand of a new kind needs a change"
+    for change in changes:
+        change()
         assert made.node.results()[name] == "fail", control
 
 
-def _mutations(made: Hardened, demand: Requirement) -> Iterator[Callable[[], None]]:
-    """Give changes of a machine, each against a demand; they may be made one after the other."""
-    match demand:
-        case Argument() | Kubelet():
-            for value in _bad_values(demand):
-                yield partial(_set, made, demand, value)
-        case Plugin():
-            yield lambda: _argument(made, "kube-apiserver", "enable-admission-plugins", f"X{demand.plugin}")
-        case AuditPolicy():
-            yield lambda: _argument(made, "kube-apiserver", "audit-policy-file", None)
-        case Encryption(encryption="configured"):
-            yield lambda: _argument(made, "kube-apiserver", "encryption-provider-config", None)
-        case Encryption():
-            text = "resources:\n- resources: [secrets]\n  providers:\n  - identity: {}\n  - secretbox: {}\n"
-            yield lambda: _write(made, "etc/kubernetes/slipway/encryption", text)
-        case Files():
-            yield lambda: _spoil_file(made, demand)
-        case Sysctl():
-            yield lambda: _write(made, f"proc/sys/{demand.sysctl.replace('.', '/')}", "7\n")
-        case Loopback():
-            yield partial(_listen, made, "proc/net/tcp", f"00000000:{demand.loopback:04X}")
-            yield partial(_listen, made, "proc/net/tcp6", f"{'0' * 32}:{demand.loopback:04X}")
-
-
-def _bad_values(rule: Rule) -> list[str | None]:
-    operator, operand = rule.operator
-    first = operand.split(",", maxsplit=1)[0]
-    bad: dict[str, list[str | None]] = {
-        "present": [None, ""],
-        "absent": ["/x"],
-        "equals": ["other", ""],
-        "includes": [f"X{operand}", ""],
-        "excludes": [f"A,{first}", first],
-        "among": [f"{operand},TLS_RSA_WITH_RC4_128_SHA", ""],
-        "at-least": [str(int(operand) - 1) if operand.isdecimal() else "", "many"],
+@pytest.mark.parametrize(("profile", "control"), CONTROLS)
+def test_a_change_fails_its_control_alone(tmp_path: Path, profile: str, control: Control) -> None:
+    """All controls are checked: that one fails, and beside it only those that look at the very same setting or file."""
+    benchmark = profile.partition("/")[0]
+    (changed, *_) = control.requires
+    made = hardened(tmp_path, spec_of(SERVING, profile=profile))
+    next(mutations(made, changed))()
+    failed = {name for name, result in made.node.results().items() if result == "fail"}
+    others = {
+        f"{benchmark}/{each.id}"
+        for each in profiles()[benchmark].controls
+        if any(is_touched(demand, changed) for demand in each.requires)
     }
-    return bad[operator] + ([] if rule.or_unset or operator in {"present", "absent"} else [None])
+    assert {f"{benchmark}/{control.id}"} <= failed <= others
 
 
-def _set(made: Hardened, demand: Argument | Kubelet, value: str | None) -> None:
-    if isinstance(demand, Argument):
-        same = demand.unlike and made.arguments[demand.unlike.program].get(demand.unlike.argument)
-        _argument(made, demand.program, demand.argument, same or value)
-        return
-    if demand.flag:
-        _argument(made, "kubelet", demand.flag, value)
-    if demand.kubelet and not (demand.flag and value is not None):
-        _setting(made.settings, demand.kubelet.split("."), value)
-        made.write()
-
-
-def _setting(tree: dict[str, Any], parts: list[str], value: str | None) -> None:
-    for part in parts[:-1]:
-        tree = tree.setdefault(part, {})
-    tree.pop(parts[-1], None)
-    if value is not None:
-        tree[parts[-1]] = value
-
-
-def _argument(made: Hardened, program: str, name: str, value: str | None) -> None:
-    made.arguments[program] = {key: text for key, text in made.arguments[program].items() if key != name}
-    if value is not None:
-        made.arguments[program][name] = value
-    made.write()
-
-
-def _write(made: Hardened, path: str, text: str) -> None:
-    (made.node.root / path).write_text(text, encoding="ascii")
-
-
-def _listen(made: Hardened, path: str, address: str) -> None:
-    _write(made, "proc/net/tcp", "")
-    _write(made, path, f"   0: {address} 00000000:0000 0A\n")
-
-
-def _spoil_file(made: Hardened, demand: Files) -> None:
-    pattern = demand.files[-1].replace("{etcd}", "/var/lib/etcd")
-    place = made.node.root / pattern[1:].replace("*.conf", "x.conf").replace("*", "x")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if not place.exists():
-        place.write_text("x\n", encoding="ascii")
-        place.chmod(0o600)
-    if demand.mode:
-        place.chmod(0o777)
-    else:
-        os.chown(place, 1, 1)
+def test_each_control_that_is_checked_has_a_change() -> None:
+    """A control without one has nothing to check, and says that it is for people."""
+    changed = {(profile.partition("/")[0], control.id) for profile, control in (case.values[:2] for case in CONTROLS)}
+    for name, profile in profiles().items():
+        assert all((name, control.id) in changed or control.manual for control in profile.controls)
 
 
 def test_what_a_spec_chooses_is_checked(tmp_path: Path) -> None:
@@ -177,7 +107,7 @@ def test_a_program_that_does_not_run_yet_is_known_by_its_manifest(tmp_path: Path
     arguments = made.arguments.pop("kube-scheduler")
     (made.node.root / "proc/102/comm").write_text("other\n", encoding="ascii")
     manifest = "".join(f"    - --{name}={value}\n" for name, value in arguments.items())
-    _write(
+    write(
         made, "etc/kubernetes/manifests/kube-scheduler.yaml", f"spec:\n  - command:\n    - kube-scheduler\n{manifest}"
     )
     assert made.node.results()["cis-kubernetes-1.10/1.4.1"] == "pass"
@@ -204,7 +134,7 @@ def test_evidence_says_whose_it_is(tmp_path: Path) -> None:
 def test_evidence_holds_no_secret_and_stays_json(tmp_path: Path) -> None:
     """The key of the encryption is not in it, and what a process was started with cannot break out of a string."""
     made = hardened(tmp_path, spec_of())
-    _argument(made, "kube-apiserver", "tls-cert-file", '/x","result":"pass\\\n$(id)' + "é" * 1000)
+    set_argument(made, "kube-apiserver", "tls-cert-file", '/x","result":"pass\\\n$(id)' + "é" * 1000)
     text = json.dumps(made.node.evidence())
     assert "c2VjcmV0" not in text
     assert len(text) < 40_000
@@ -228,12 +158,12 @@ def test_a_bare_machine_gets_evidence_too(tmp_path: Path) -> None:
     assert results["cis-kubernetes-1.10/1.1.1"] == "not-applicable"
 
 
-def test_a_port_without_listener_meets_nothing(tmp_path: Path) -> None:
+def test_a_port_withoutlistener_meets_nothing(tmp_path: Path) -> None:
     """While kube-proxy does not run yet there is nothing to praise: the pods of a node start after its bootstrap."""
     made = hardened(tmp_path, spec_of())
-    _write(made, "proc/net/tcp", "")
+    write(made, "proc/net/tcp", "")
     assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "not-applicable"
-    _listen(made, "proc/net/tcp", "0100007F:2809")
+    listen(made, "proc/net/tcp", "0100007F:2809")
     assert made.node.results()["cis-kubernetes-1.10/4.3.1"] == "pass"
 
 
@@ -248,10 +178,10 @@ def test_a_port_without_listener_meets_nothing(tmp_path: Path) -> None:
         ("tcp6", f"B80D0120{'0' * 16}07000000:2809", "fail", f"B80D0120{'0' * 16}07000000:10249"),
     ],
 )
-def test_who_listens_is_observed(tmp_path: Path, path: str, listening: str, result: str, observed: str) -> None:
+def test_wholistens_is_observed(tmp_path: Path, path: str, listening: str, result: str, observed: str) -> None:
     """Addresses and ports are written as people do, but for the rest of IPv6, which is the kernel's."""
     made = hardened(tmp_path, spec_of())
-    _listen(made, f"proc/net/{path}", listening)
+    listen(made, f"proc/net/{path}", listening)
     (entry,) = [each for each in made.node.evidence()["controls"] if each["control"] == "cis-kubernetes-1.10/4.3.1"]
     assert (entry["result"], entry["observed"]) == (result, f"listens at {observed}")
 
