@@ -82,7 +82,7 @@ def test_names_in_other_letters() -> None:
 
 
 def test_labels_at_their_end() -> None:
-    """Each kind has a label as long as it may be and one that is a byte longer, with and without what is overwritten."""
+    """Each kind has a label as long as it may be and one that is a byte longer, whether overwritten or not."""
     unlabelled = trial(filesystems=[ospb.Filesystem(device="/dev/sdb1", format="ext4")])
     labelled = trial(filesystems=[ospb.Filesystem(device="/dev/sdb1", format="ext4", label="data")])
     made = list(labels([unlabelled, labelled]))
