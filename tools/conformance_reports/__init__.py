@@ -85,9 +85,10 @@ many, or is in an extension or in what a provisioner derives.
 The tenth was of 54 slips in cloud-init, Ignition, Bottlerocket and Talos, of which 42 were seen at first; the other
 ones were values that the contract gives an unset field, documents of extensions, keys that a parser of the suite did
 not read, and what is derived. Since then the suite compares all of these; of that round only what was missed is kept.
-The eleventh, of cloud-init, Ignition, Talos and Windows, went past the suite with labels at the edge of what a filesystem
-holds, commands that run twice, blank files, owners by number, hidden mount points, the spelling of labels by udev, units
-that are started and not waited for, what is said to be empty, and two things that are said of one add-on or mirror.
+The eleventh, of cloud-init, Ignition, Talos and Windows, went past the suite with labels at the edge of what a
+filesystem holds, commands that run twice, blank files, owners by number, hidden mount points, the spelling of labels by
+udev, units that are started and not waited for, what is said to be empty, and two things that are said of one add-on or
+mirror.
 A slip is seen when a check fails or warns; all others are in
 `tests/services/conformance/edits`, and tests run them.
 

@@ -1,7 +1,8 @@
 """Pairs of what cases say, places with files in them, and items whose names differ in capital letters only."""
 
 from slipway.conformance import requests
-from slipway.conformance.pairs import pairs, places, twins
+from slipway.conformance.labels import is_too_long
+from slipway.conformance.pairs import labels, pairs, places, twins
 from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
@@ -78,3 +79,15 @@ def test_names_in_other_letters() -> None:
     ]
     (made,) = twins(cases)
     assert [file.path for file in made.bundle.os.files[-2:]] == ["/var/lib/conformance/a", "/var/lib/conformance/A"]
+
+
+def test_labels_at_their_end() -> None:
+    """Each kind has a label as long as it may be and one that is a byte longer, whether overwritten or not."""
+    unlabelled = trial(filesystems=[ospb.Filesystem(device="/dev/sdb1", format="ext4")])
+    labelled = trial(filesystems=[ospb.Filesystem(device="/dev/sdb1", format="ext4", label="data")])
+    made = list(labels([unlabelled, labelled]))
+    filesystems = [variation.bundle.os.filesystems[0] for variation in made]
+    assert [is_too_long(filesystem) for filesystem in filesystems] == [False, True] * (len(made) // 2)
+    assert {filesystem.format for filesystem in filesystems} >= {"ext4", "xfs", "vfat", "swap", "btrfs"}
+    assert {filesystem.overwrite for filesystem in filesystems} == {False, True}
+    assert not list(labels([unlabelled]))

@@ -17,7 +17,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 
 # The option for a label is -L, but for these.
 _LABEL_OPTIONS = {"vfat": "-n", "msdos": "-n", "fat": "-n", "f2fs": "-l"}
-# The longest label of each kind, in bytes. mkfs.xfs, mkfs.vfat and mkfs.btrfs end without a filesystem where it is longer;
+# The longest label of each kind, in bytes. Where it is longer, mkfs.xfs, mkfs.vfat and mkfs.btrfs make no filesystem;
 # mke2fs and mkswap cut it, so that nothing would be mounted by it.
 _LONGEST_LABELS = {
     "ext2": 16, "ext3": 16, "ext4": 16, "xfs": 12, "vfat": 11, "msdos": 11, "fat": 11, "swap": 15, "btrfs": 255,

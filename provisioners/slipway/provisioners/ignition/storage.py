@@ -189,8 +189,7 @@ def _what(source: str) -> str:
     if not separator or tag not in _TAGS:
         return source
     kept = "".join(
-        char if char.isalnum() or not char.isascii() or char in "#+-.:=@_" else f"\\x{ord(char):02x}"
-        for char in value
+        char if char.isalnum() or not char.isascii() or char in "#+-.:=@_" else f"\\x{ord(char):02x}" for char in value
     )
     return f"/dev/disk/by-{_TAGS[tag]}/{kept}"
 
