@@ -35,10 +35,11 @@ proto: .venv/ready ## Generate the code of the contract again; that for Go needs
 demo: .venv/ready ## Run the main job: four provisioners, every example machine
 	@$(BIN)/python -m tools.demo
 
+# Tests that wait for a program leave a processor idle, so that three processes take less time on two than two do.
 # Bytecode is kept also where the environment asks for none: else each program that a test starts compiles everything.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/ready ## Run the tests of the sources, and of programs that are built; what takes long is left to test-affected and test-all
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup --quick $(TEST_OPTIONS)
+	@$(BIN)/python -m pytest -q -n 3 --dist loadgroup --quick $(TEST_OPTIONS)
 
 engines: .venv/ready ## Build the real engines (Debian packages, Go)
 	@$(BIN)/python -m tools.oracles.build

@@ -32,7 +32,7 @@ def namespaces_by_caller(entries: Iterable[str]) -> dict[str, frozenset[str]]:
     Several entries of one id add up.
 
     Raises:
-        ValueError: an entry is none of these.
+        ValueError: an entry has another form.
     """
     namespaces: dict[str, frozenset[str]] = {}
     for entry in entries:

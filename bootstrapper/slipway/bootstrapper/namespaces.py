@@ -1,4 +1,4 @@
-"""A namespace that nobody names is `default`: both ways to write it mean the same objects, and the same cluster."""
+"""A namespace that is not named is `default`: both ways to write it mean the same objects, and the same cluster."""
 
 DEFAULT = "default"
 

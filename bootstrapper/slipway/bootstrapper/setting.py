@@ -41,7 +41,7 @@ class Setting:
     literal_events: bool = False
 
     def key(self) -> tuple[bytes, ...]:
-        """Give what tells the bundles of two settings apart; remarks do not."""
+        """Give what distinguishes the bundles of two settings; remarks do not."""
         parts = (self.target, *self.declared, *self.needed)
         flags = (
             b"reports" if self.reports else b"",

@@ -183,7 +183,7 @@ class ClusterStore:
     async def _store(
         self, declaration: secretpb.SecretDeclaration, fresh: list[secretpb.Secret]
     ) -> list[secretpb.Secret]:
-        """Create the Secret; whoever was quicker has made the one that counts."""
+        """Create the Secret; if another controller was quicker, its Secret counts."""
         name = secret_name(self.cluster.name, declaration.name)
         body = owned_secret(self.cluster, name, {secret.key: secret.value for secret in fresh})
         if declaration.name not in SUFFIXES:
@@ -194,12 +194,12 @@ class ClusterStore:
             self._check_owner(declaration, name)
             if not self._expired(declaration, values):
                 return _secrets(declaration, values)
-            # What is there has expired: only client certificates do, and nobody but machines to come needs them.
+            # What is there has expired: only client certificates do, and only machines to come need them.
             patch = {"metadata": self.reader.identity(namespace, name), "data": body["data"]}
             try:
                 changed = await self.objects.merge(SECRETS, namespace, name, patch)
             except (Conflict, NotFound):
-                # Somebody was quicker: what they wrote counts.
+                # Another controller was quicker: what it wrote counts.
                 self.reader.forget(namespace, name)
             else:
                 return _secrets(declaration, self.reader.keep(changed))

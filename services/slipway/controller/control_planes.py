@@ -1,6 +1,6 @@
 """Which Kubernetes version a cluster's control plane has: a field of an object of another provider's kind.
 
-References name group and kind, not the version of the API; Cluster API's rule is that the group's own discovery tells.
+References name group and kind, not the version of the API; by Cluster API's rule the group's own discovery has it.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class ControlPlanes:
         self._turns: WeakValueDictionary[tuple[str, str, str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def version(self, cluster: ClusterObject) -> str:
-        """Give the version of a cluster's control plane, "" where nobody tells."""
+        """Give the version of a cluster's control plane, "" where it is unknown."""
         reference = cluster.control_plane_reference
         if reference is None:
             return cluster.topology_version

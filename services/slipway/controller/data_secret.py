@@ -163,7 +163,7 @@ def controller_reference(facts: Facts) -> Json:
 
 
 def preconditions(secret: Json | None) -> dict[str, str]:
-    """Give the metadata by which a write counts only if nobody changed, or replaced, the object since it was read."""
+    """Give the metadata by which a write counts only if the object was not changed, or replaced, since it was read."""
     if secret is None:
         raise AssertionError("decided before")
     return {key: str(secret["metadata"][key]) for key in ("uid", "resourceVersion")}

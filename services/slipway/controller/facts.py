@@ -13,7 +13,7 @@ from slipway.kubernetes_api.resources import KUBEADM_CONFIGS, SLIPWAY_CONFIGS, J
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that a decision is made from. Objects are shared: nobody may change them.
+    """Everything that a decision is made from. Objects are shared: they must not be changed.
 
     Attributes:
         config: the SlipwayConfig, or an opted-in KubeadmConfig.
@@ -116,7 +116,7 @@ class Facts:
 
     @property
     def reported(self) -> bool:
-        """Whether the status tells that the data Secret is there."""
+        """Whether the status reports that the data Secret is there."""
         created = (self.status.get("initialization") or {}).get("dataSecretCreated")
         return bool(created and self.status.get("dataSecretName"))
 

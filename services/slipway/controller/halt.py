@@ -38,8 +38,8 @@ class Halt(Exception):  # noqa: N818  # reads as what it is
         reason: the reason for the condition, ours or the contract's.
         message: why, for people; it holds no value of a spec or Secret.
         type: the condition that it is about.
-        refused: somebody must change something; else it is waited for.
-        retry: it is worth a repeat with growing pauses, since no watch may tell when it is over.
+        refused: a person must change something; else it is waited for.
+        retry: it is worth a repeat with growing pauses, since no watch may report when it is over.
         after: seconds after which it must be looked at again, or None.
     """
 

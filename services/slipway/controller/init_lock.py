@@ -110,7 +110,7 @@ def _object(cluster: ClusterObject, machine: str) -> Json:
 
 
 def _holder(held: Json | None) -> str:
-    """Give the name of the holder, "" where it is none: anybody may have written it."""
+    """Give the name of the holder, "" where it is invalid: any client may have written it."""
     try:
         name = str(json.loads((held or {}).get("data", {})[KEY])["machineName"])
     except (KeyError, TypeError, ValueError, RecursionError):

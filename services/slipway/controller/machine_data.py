@@ -33,7 +33,7 @@ class MachineData:
         machine_object = self._machines.get(namespace, machine)
         for group, configs in self._configs.items():
             name = "" if machine_object is None else Owner(machine_object).config_name_in(group)
-            # Of KubeadmConfigs only those that opted in are followed, and nothing is told of others.
+            # Of KubeadmConfigs only those that opted in are followed, and nothing is reported of others.
             if name and (group == GROUP or configs.get(namespace, name) is not None):
                 return name
         raise MachineNotFound("there is no such Machine that Slipway bootstraps")

@@ -1,7 +1,7 @@
-"""Who may read a Machine's user data by gRPC: those on the operator's list, and whoever may read its Secret anyway.
+"""Who may read a Machine's user data by gRPC: those on the operator's list, and who may read its Secret anyway.
 
 A caller that is not on the list shows a token of the management cluster (`authorization: Bearer ...`). The cluster
-itself tells whose it is (TokenReview) and whether that one may get the very Secret (SubjectAccessReview): the call
+itself returns whose it is (TokenReview) and whether that one may get the very Secret (SubjectAccessReview): the call
 opens no door that Kubernetes' own RBAC keeps closed.
 """
 

@@ -11,7 +11,7 @@ class Meaning:
     """What a reason means, what a person does about it, and which condition says it besides Ready.
 
     Attributes:
-        waits: the controller goes on by itself when what it waits for is there; else somebody must change something.
+        waits: the controller goes on by itself when what it waits for is there; else a person must change something.
     """
 
     meaning: str

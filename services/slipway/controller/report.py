@@ -46,7 +46,7 @@ class Reporter:
         self._bootstraps: dict[str, Condition] = {}
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
-        """Write the status, if it is not the same already; `record` tells of the data Secret. Return whether it wrote.
+        """Write the status, if it is not the same already; `record` describes the data Secret. Return whether it wrote.
 
         Raises:
             ApiFailure: the call failed; a config that is gone meanwhile is no failure.

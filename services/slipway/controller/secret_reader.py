@@ -37,7 +37,7 @@ class SecretReader:
     """Reads them; `metadata` is the local copy of the metadata of all Secrets, `clusters` that of all Clusters."""
 
     def __init__(self, objects: Objects, metadata: Lookup, clusters: Lookup) -> None:
-        """Read by an API, and remember values as long as the metadata tell that they are the same."""
+        """Read by an API, and remember values as long as the metadata show that they are the same."""
         self._objects = objects
         self._metadata = metadata
         self._clusters = clusters
@@ -55,7 +55,7 @@ class SecretReader:
             declared: the name by which a provisioner declared what it holds, "" for one that every cluster has.
 
         Raises:
-            ApiFailure: it cannot be read. Those who waited while somebody tried fail with them: each trying in turn
+            ApiFailure: it cannot be read. Those who waited for another's try fail with it: each trying in turn
                 would take as long as all of them together.
             Halt: it holds what was declared by another name.
         """
@@ -105,7 +105,7 @@ class SecretReader:
         return self.keep(secret)
 
     async def made(self, objects: Objects, body: Json) -> Values:
-        """Create a Secret of a cluster, or read the one that somebody was quicker to make; give its values."""
+        """Create a Secret of a cluster, or read the one that another controller made first; give its values."""
         namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
         async with self.lock(namespace, name):
             held = await self._shared(namespace, name)

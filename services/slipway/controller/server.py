@@ -40,7 +40,7 @@ _log = structlog.get_logger("slipway.controller")
 
 
 async def serve_controller(settings: ControllerSettings) -> None:
-    """Serve until told to end; exit with 1 when leadership is lost, since another replica writes then."""
+    """Serve until a signal ends it; exit with 1 when leadership is lost, since another replica writes then."""
     webhook = _webhook(settings)
     reports = settings.report_addresses(utc_now)
     report_server = settings.report_server()

@@ -34,7 +34,7 @@ class ManagementServicer(BootstrapServicer):
             raise BundleInvalid("the Machine is not named as it should be", violations=wrong)
         namespace, machine = request.machine_reference.namespace, request.machine_reference.name
         metadata = {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
-        # Who may read is asked before anything is told of what there is: the Secret has the name of the config,
+        # Who may read is asked before any answer about what there is: the Secret has the name of the config,
         # and that one, as Cluster API makes it, has the name of the Machine.
         await self._readers.check(
             identity_of(context), metadata.get("authorization", ""), namespace=namespace, secret=machine

@@ -59,7 +59,7 @@ def subject_of(
         facts: the config with owner and cluster.
         spec: its spec; a worker's gets Cluster API's taint.
         role: role of the machine.
-        control_plane_version: Kubernetes version of the control plane, or "" where nobody tells.
+        control_plane_version: Kubernetes version of the control plane, or "" where it is unknown.
         engines: those that are installed.
 
     Raises:

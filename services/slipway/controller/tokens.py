@@ -1,4 +1,4 @@
-"""Bootstrap tokens that nobody has to remember: derived from a seed of the cluster, the config and a counter.
+"""Bootstrap tokens that need not be remembered: derived from a seed of the cluster, the config and a counter.
 
 A controller that was killed between any two writes comes to the same token again, so that the machine's user data and
 the token in its cluster always go together, and no token stands in a spec.

@@ -1,6 +1,6 @@
 """Which objects are followed, and which configs have to be looked at when one of them changes.
 
-Only changes that matter to somebody lead to a look: a cluster of a thousand machines changes a thousand times while it
+Only changes that matter to a config lead to a look: a cluster of a thousand machines changes a thousand times while it
 is scaled, and each of its configs would be looked at each time.
 """
 
@@ -209,7 +209,7 @@ class Watches:
         if self._config_name(owner):
             self._look(namespace, [self._config_name(owner)])
         if new is None:
-            # Whoever waits for this machine to begin the cluster must begin it now.
+            # A config that waits for this machine to begin the cluster must begin it now.
             self._look_at_halted(namespace, owner.cluster_name)
 
     def _on_cluster(self, old: Json | None, new: Json | None) -> None:
@@ -315,6 +315,6 @@ def _desired_state(config: Json) -> tuple[object, ...]:
         metadata.get("labels"),
         metadata.get("ownerReferences"),
         metadata.get("deletionTimestamp"),
-        # A status that somebody removed has to be written again.
+        # A status that was removed has to be written again.
         bool(config.get("status")),
     )

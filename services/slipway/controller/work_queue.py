@@ -81,7 +81,7 @@ class WorkQueue(Generic[K]):
             return key
 
     def done(self, key: K) -> None:
-        """Tell that a key was looked at."""
+        """Note that a key was looked at."""
         self._working.discard(key)
         if key in self._again:
             self._again.discard(key)

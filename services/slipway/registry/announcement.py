@@ -53,7 +53,7 @@ class Gate:
             raise ProvisionerNotAllowed("the announced name is not on the operator's list of provisioners")
 
     def check_owner(self, name: str, identity: Identity | None) -> None:
-        """Return when the caller is the provisioner of that name; without TLS everybody is.
+        """Return when the caller is the provisioner of that name; without TLS every caller is.
 
         Raises:
             Unauthenticated: it has no SPIFFE id at all.

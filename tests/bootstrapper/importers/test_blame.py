@@ -29,6 +29,10 @@ HEAD = re.compile(r"(KubeadmControlPlane/x: )?spec\.kubeadmConfigSpec\.")
 VERSION = "v1.36.0"
 SECRETS = {("ann", "a"): b"a", ("a", "a"): b"a"}
 FORMATS = {"cloud-config": "cloud-init", "ignition": "ignition"}
+KUBEADM_DOCUMENTS = {"clusterConfiguration", "initConfiguration", "joinConfiguration"}
+WITH_KUBEADM_DOCUMENTS = {("v1beta1", "cloud-config"), ("v1beta2", "ignition")}
+"""kubeadm's own documents are the same in both formats: each format has them in one version."""
+
 COMMON = "leave it out, or ask the operator to allow it"
 
 NEVER_REFUSED = {
@@ -156,12 +160,13 @@ def features_of_empty(form: str, api: str, role: clusterpb.Role.ValueType) -> fr
     return features(imported({"format": form}, api, role))
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("api", MODELS)
+@pytest.mark.parametrize(("api", "form"), [(api, form) for api in MODELS for form in FORMATS])
 async def test_what_is_refused_is_named_as_it_was_written(api: str, form: str) -> None:
     """By the operator, and by Talos, which takes little of a config: at the field, and by its own name."""
     wrong: dict[str, list[str]] = {}
     for path in fields(MODELS[api]):
+        if path[0] in KUBEADM_DOCUMENTS and (api, form) not in WITH_KUBEADM_DOCUMENTS:
+            continue
         tree, role = config(api, path, form), role_of(path)
         try:
             result = imported(tree, api, role)

@@ -55,7 +55,7 @@ async def test_a_defect_in_one_visit_is_logged_and_ends_no_other(visits: Cluster
 
 
 async def test_a_cluster_has_one_visit_at_a_time(visits: ClusterVisits[list[str]]) -> None:
-    """The next starts when the last has ended, and whoever waits does not wait for longer than asked."""
+    """The next starts when the last has ended, and a wait ends after the seconds that it was given."""
     assert visits.start(A, hang)
     await visits.wait(seconds=0.01)
     assert visits.is_visited(A)

@@ -1,4 +1,4 @@
-"""Networks of pods and services that no cluster can have, told before there is a machine.
+"""Networks of pods and services that no cluster can have, reported before there is a machine.
 
 The rules are Kubernetes' own, of whatever engine a cluster is; each has its source where it is checked. A cluster whose
 pods and services share addresses starts, and then loses packets (Kubernetes documentation, "Cluster networking": the
@@ -36,13 +36,13 @@ OWN_SHARES = frozenset(
 def violations(
     cluster: clusterpb.Cluster, role: clusterpb.Role.ValueType, *, arguments: Iterable[str] = ()
 ) -> Iterator[Violation]:
-    """Give what is wrong with a cluster's networks; texts that are no networks are told elsewhere.
+    """Give what is wrong with a cluster's networks; texts that are no networks are reported elsewhere.
 
     Args:
         cluster: the cluster's facts.
         arguments: names of the controller manager's arguments. Where one says how pods' addresses are shared out, what
             a node gets is not judged.
-        role: role of the machine. A worker's control plane may be somebody else's, with rules of its own: for it only
+        role: role of the machine. A worker's control plane may be of another provider, with own rules: for it only
             those networks count that are stated, and only that they are apart.
     """
     pods, services = _networks(_PODS, cluster.pod_cidrs), _networks(_SERVICES, cluster.service_cidrs)

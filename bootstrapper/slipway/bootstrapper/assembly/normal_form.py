@@ -31,7 +31,7 @@ def normalise(message: Message) -> None:
 
 
 def _join(text: contentpb.MachineText | kubernetespb.Argument) -> None:
-    """Make one value of segments that are all literal: nobody who looks at `value` alone must lose them."""
+    """Make one value of segments that are all literal: a reader of `value` alone must not lose them."""
     if text.segments and all(segment.WhichOneof("value") == "text" for segment in text.segments):
         text.value = "".join(segment.text for segment in text.segments)
         text.ClearField("segments")

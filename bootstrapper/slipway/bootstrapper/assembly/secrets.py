@@ -53,7 +53,7 @@ def _values(message: Message) -> Iterator[secretpb.SecretValue]:
 
 
 def _named(index: FieldIndex[Item], path: str) -> str:
-    """Give the user's own name for the item of a reference, or the path itself where nobody wrote it."""
+    """Give the user's own name for the item of a reference, or the path itself where it has none."""
     item = index.holder(path)
     if item is not None and item.message.origin.path:
         return describe(item.message.origin)

@@ -17,7 +17,7 @@ class Compiled:
     Attributes:
         bundle: the lowered bundle, features computed; its SecretMaterial is not collected yet.
         lowered: what was lowered.
-        refusals: what cannot be honoured; with any of them the bundle must not be rendered.
+        refusals: what is not supported; with any of them the bundle must not be rendered.
         omitted: what was left out because the spec allows it.
         diagnostics: remarks.
         draft: the state before the execution was lowered, to go on from when the provisioner refuses items.

@@ -1,6 +1,6 @@
-"""Checks secrets that somebody else provides, before machines are built from them.
+"""Checks secrets that are provided, before machines are built from them.
 
-A certificate with the wrong key boots a control plane that nobody can join; here it is one refused request.
+A certificate with the wrong key boots a control plane that no machine can join; here it is one refused request.
 """
 
 from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 @dataclass(frozen=True)
 class ClusterKey:
-    """A cluster, as a store tells it from others."""
+    """A cluster, as a store identifies it."""
 
     name: str
     namespace: str = ""

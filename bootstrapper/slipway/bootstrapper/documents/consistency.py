@@ -181,7 +181,7 @@ def _version(entry: MachineQuestion) -> tuple[int, ...]:
 
 
 def _parsed(version: str) -> tuple[int, ...]:
-    """Give the numbers of a version, or () when it is not one: that is told elsewhere."""
+    """Give the numbers of a version, or () when it is not one: that is reported elsewhere."""
     parts = version.removeprefix("v").partition("-")[0].partition("+")[0].split(".")
     return tuple(int(part) for part in parts) if len(parts) >= 2 and all(map(str.isdecimal, parts)) else ()  # noqa: PLR2004  # major and minor
 

@@ -1,6 +1,6 @@
 """What is likely a slip in a machine's documents, though it need not be: a third party may know what is not known here.
 
-A mistake is told elsewhere; a doubt is a warning, and nothing is refused for it.
+A mistake is reported elsewhere; a doubt is a warning, and nothing is refused for it.
 """
 
 import re

@@ -129,7 +129,7 @@ def _paths(read: NativeConfig | NativeCluster, mistakes: Mistakes, only: Collect
 
 
 def _hides_machines(path: FieldPath) -> bool:
-    """Tell whether a mistake at this path of a cluster may have hidden a machine, or the name of its config."""
+    """Return whether a mistake at this path of a cluster may have hidden a machine, or the name of its config."""
     inner = path[len(_MACHINES) :]
     if len(path) <= len(_MACHINES) or path[: len(_MACHINES)] != _MACHINES:
         return len(path) <= len(_MACHINES)

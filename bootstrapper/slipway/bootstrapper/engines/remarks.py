@@ -17,7 +17,7 @@ class Remarks:
         self.diagnostics: list[Problem] = []
 
     def refuse(self, feature: str, path: str, reason: str, *, remedy: str) -> None:
-        """Say that something cannot be honoured, and what to do."""
+        """Say that something is not supported, and what to do."""
         self.refusals.append(Problem(feature, path, reason, remedy))
 
     def warn(self, code: str, path: str, message: str) -> None:

@@ -59,7 +59,7 @@ def registry_files(
         colon: what a folder's name has in the place of the colon before a port; with "_" another one ends the name.
 
     Raises:
-        CannotLower: a registry is never to be asked and there is nobody else.
+        CannotLower: a registry is never to be asked and there is no other source.
     """
     containerd: ospb.Containerd = item.message
     for registry in containerd.registries:

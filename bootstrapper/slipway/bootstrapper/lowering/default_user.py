@@ -1,4 +1,4 @@
-"""Settles what becomes of the user that a distribution brings along: a plain value and no item, so no pass has it."""
+"""Settles how to treat the user that a distribution brings along: a plain value and no item, so no pass has it."""
 
 from collections.abc import Collection
 

@@ -159,7 +159,7 @@ class Draft:
         self.forget_paths()
 
     def has_path(self, path: str) -> bool:
-        """Tell whether a file of the bundle, or something staged, has this path.
+        """Return whether a file of the bundle, or something staged, has this path.
 
         Passes ask for every file that they write, so the paths are kept; `forget_paths` whenever items are taken out.
         """
@@ -169,7 +169,7 @@ class Draft:
         return _folded(path) in self._paths
 
     def forget_paths(self) -> None:
-        """Look at the bundle again when somebody asks for a path."""
+        """Look at the bundle again when a path is asked for."""
         self._paths = None
         self._numbers.clear()
 
@@ -237,7 +237,7 @@ class Draft:
 
 
 def _folded(path: str) -> str:
-    """Give a path in the one spelling by which paths are compared: Windows tells neither cases nor slashes apart."""
+    """Give a path in the one spelling by which paths are compared: Windows distinguishes neither cases nor slashes."""
     return path.replace("/", "\\").casefold() if is_windows_path(path) else path
 
 

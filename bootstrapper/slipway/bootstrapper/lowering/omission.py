@@ -1,6 +1,6 @@
-"""Leaves out what nobody can honour and the spec says may be left out.
+"""Leaves out what is not supported and the spec says may be left out.
 
-A spec lists such features in `optional_features`. What is left out is always told: as a warning in the answer, as a
+A spec lists such features in `optional_features`. What is left out is always reported: as a warning in the answer, as a
 verdict of explain.
 """
 
@@ -35,7 +35,7 @@ def omit(
 
 
 def not_taken(entry: Unsupported, supports: Supports) -> Problem:
-    """Say of a use why it cannot be honoured, and what to do."""
+    """Say of a use why it is not supported, and what to do."""
     origin = diagnosticpb.Origin()
     origin.CopyFrom(origin_of(entry.use.item))
     remedy = remedy_of(entry.use, supports)

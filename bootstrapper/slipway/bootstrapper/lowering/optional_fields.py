@@ -65,7 +65,7 @@ def spare(
         if not inside or whole or any(entry.feature not in optional for entry in inside) or not chosen(item):
             continue
         take_all_out(item.message, (entry.path[len(item.path) :] for entry in inside))
-        # A field that the format does not declare may be refused by the provisioner besides: it is told once.
+        # A field that the format does not declare may be refused by the provisioner besides: it is reported once.
         reported: dict[tuple[str, str], Problem] = {}
         for entry in inside:
             reported.setdefault((entry.path, entry.feature), entry)

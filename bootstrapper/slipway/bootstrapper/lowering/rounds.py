@@ -117,7 +117,7 @@ def _lack(work: Work, item: Item, wrong_in: Mapping[str, list[Unsupported]], rem
     """Give up an item that the format does not take and no pass lowers; `wrong_in` is by outer path."""
     lacking = list(_apart(wrong_in.get(item.path, ())))
     inside = [entry for entry in lacking if entry.use.id not in work.optional_features] or lacking
-    # Left out as a whole, an item is told of once.
+    # Left out as a whole, an item is reported once.
     for entry in inside[:1] if item.feature in work.optional_features else inside:
         whole = entry.use.path == item.path and entry.use.id not in work.supports
         do = remedy if whole and remedy else remedy_of(entry.use, work.supports, item_path=item.path)

@@ -1,4 +1,4 @@
-"""What one call of legalise() works on, and what has become of it so far."""
+"""What one call of legalise() works on, and the result so far."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from slipway.contract.yaml_names import person_path
 
 @dataclass(slots=True)
 class Legalised:
-    """What became of a draft: refusals, and items that were left out because the spec allows it."""
+    """The result for a draft: refusals, and items that were left out because the spec allows it."""
 
     refusals: list[Problem] = field(default_factory=list)
     omitted: list[Problem] = field(default_factory=list)

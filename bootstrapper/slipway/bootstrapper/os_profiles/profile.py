@@ -1,7 +1,7 @@
 """What a distribution looks like, as far as a pass or an engine has to know it.
 
 A part that is unset is one that nobody has looked up, or that the distribution does not have: whatever needs it is
-refused for that distribution, and nobody guesses.
+refused for that distribution, and nothing is guessed.
 """
 
 from enum import StrEnum

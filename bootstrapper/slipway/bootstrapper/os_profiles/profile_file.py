@@ -43,7 +43,7 @@ class ProfileFile(BaseModel):
 
         Raises:
             pydantic.ValidationError: a row is no profile.
-            ValueError: the family is none, or a default version has no row.
+            ValueError: the family is invalid, or a default version has no row.
         """
         if self.os_family not in FAMILIES:
             raise ValueError(f"os_family must be one of {', '.join(sorted(FAMILIES))}")

@@ -1,4 +1,4 @@
-"""Something that is wrong with a machine's bundle, as data: whoever reads it never has to read its text."""
+"""Something that is wrong with a machine's bundle, as data: a program never has to read its text."""
 
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass

@@ -1,6 +1,6 @@
 """What a person can do about a use of a feature that a format, or an engine, does not take.
 
-It is told from the descriptors and from what is declared, so that a feature which is added to the contract has a remedy
+It follows from the descriptors and from what is declared, so that a feature that is added to the contract has a remedy
 on the day it is added. Where a whole item has no substitute on a family of operating systems, the table of passes knows
 better; who else takes it, the takers do.
 """

@@ -51,11 +51,11 @@ class ProvisionerDirectory:
         self._task: asyncio.Task[None] | None = None
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Tell each time that the registry has told anything new."""
+        """Give a sign each time that the registry has sent anything new."""
         self._listeners.append(listener)
 
     def instances(self) -> Sequence[registrypb.ProvisionerInstance]:
-        """Give all instances as last told, the expired ones too."""
+        """Give all instances as last sent, the expired ones too."""
         if self._former and self._monotonic() >= self._former_until:
             self._former = []
         known = {instance.endpoint for instance in self._instances}

@@ -11,7 +11,7 @@ class Provisioners(Protocol):
     """All provisioners that are known, and the way to call them."""
 
     def instances(self) -> Sequence[registrypb.ProvisionerInstance]:
-        """Give all instances as the registry last told, the ones that are not ready too."""
+        """Give all instances as the registry last sent them, the ones that are not ready too."""
         ...
 
     async def render(

@@ -16,12 +16,12 @@ class RemoteProvisioners:
     """Calls the instances that a listing gives. The peer must prove by its certificate to own the name."""
 
     def __init__(self, listing: Listing, channels: ChannelPool) -> None:
-        """Use the registry's list, as last told, and a pool of channels."""
+        """Use the registry's list, as last sent, and a pool of channels."""
         self._listing = listing
         self._channels = channels
 
     def instances(self) -> Sequence[registrypb.ProvisionerInstance]:
-        """Give all instances as the registry last told."""
+        """Give all instances as the registry last sent them."""
         return self._listing()
 
     async def render(

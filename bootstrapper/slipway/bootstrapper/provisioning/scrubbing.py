@@ -1,7 +1,7 @@
 """Takes out of a provisioner's texts what must not travel: secrets of the request, and signs that steer a terminal.
 
 A provisioner gets the keys of a cluster, and what it says ends in conditions, Events and logs that far more people may
-read. The contract forbids it to repeat a value; here nobody relies on that. Codes, paths and reasons pass, and so do
+read. The contract forbids it to repeat a value; nothing here relies on that. Codes, paths and reasons pass, and so do
 words.
 """
 

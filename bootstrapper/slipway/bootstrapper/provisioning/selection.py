@@ -1,7 +1,7 @@
 """Chooses who renders: by the spec's pin, or the only one that is allowed and can.
 
 A bundle carries the keys of a cluster. So only names on the operator's list get one, a spec's pin is never widened, and
-where two could serve nobody guesses.
+where two could serve, nothing is guessed.
 """
 
 from collections.abc import Collection, Sequence
@@ -59,7 +59,7 @@ def choose(
 
     Raises:
         ProvisionerNotAllowed: the pinned name is not on the list, or the operator allows no version that could serve.
-        ProvisionerNotFound: nobody of that name (and version) is known.
+        ProvisionerNotFound: none of that name (and version) is known.
         NoReadyProvisioner: it is known, but not ready; worth a repeat.
         UnsupportedFormat: it does not serve the format.
         AmbiguousProvisioner: several could serve and the spec pins none.
@@ -167,7 +167,7 @@ def _check_family(
     wish: Wish,
     candidates: Sequence[Candidate],
 ) -> None:
-    """Refuse a machine whose operating system is the only thing that nobody of the wished name serves.
+    """Refuse a machine whose operating system is the only thing that no provisioner of the wished name serves.
 
     Raises:
         UnsupportedTarget: it is.

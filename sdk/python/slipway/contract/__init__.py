@@ -1,1 +1,1 @@
-"""What everybody who speaks the contract needs, and nothing that needs a network: protobuf only, importable by all."""
+"""What every speaker of the contract needs, and nothing that needs a network: protobuf only, importable by all."""

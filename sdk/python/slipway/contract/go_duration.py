@@ -1,4 +1,4 @@
-"""Durations as Go writes them, and with it everybody in this field: "5m", "1h30m0s", "250ms".
+"""Durations as Go writes them, and with it most programs of this field: "5m", "1h30m0s", "250ms".
 
 protobuf's own JSON form ("300s") is not what people know. Source: Duration.String and ParseDuration of Go's package
 time.
@@ -99,7 +99,7 @@ def parse_duration(text: str) -> duration_pb2.Duration:
     """Read what a person wrote; unlike Go neither a sign nor a number without its unit.
 
     Raises:
-        ValueError: the text is none; it is not repeated in the message.
+        ValueError: the text is not a duration; it is not repeated in the message.
     """
     if not text[:1].isdecimal() or text.isdecimal():
         raise ValueError(_NONE)

@@ -59,7 +59,7 @@ def _regular(name: str, description: str, expression: str) -> Grammar:
 
 
 def absolute_path(text: str) -> bool:
-    """Tell whether the text is an absolute path of Linux or Windows without "." and ".." parts or control signs.
+    """Return whether the text is an absolute path of Linux or Windows without "." and ".." parts or control signs.
 
     It has at most MOST_PATH_PARTS parts.
     """
@@ -80,7 +80,7 @@ def absolute_path(text: str) -> bool:
 
 
 def is_windows_path(text: str) -> bool:
-    """Tell whether an absolute path is one of Windows."""
+    """Return whether an absolute path is one of Windows."""
     return not text.startswith("/")
 
 
@@ -95,7 +95,7 @@ def _cidr(text: str) -> bool:
 
 
 def _address(text: str) -> bool:
-    """Tell whether the text is an IP address; one with a zone (which may hold anything) means nothing elsewhere."""
+    """Return whether the text is an IP address; one with a zone (which may hold anything) means nothing elsewhere."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -115,7 +115,7 @@ def _name(text: str) -> bool:
 
 def _host_port(text: str) -> bool:
     host, separator, port = text.rpartition(":")
-    # An IPv6 address without brackets cannot be told from one with a port.
+    # An IPv6 address without brackets cannot be distinguished from one with a port.
     known = bool(separator) and (":" not in host or host.startswith("[")) and _host(host)
     return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004  # the number of ports
 

@@ -1,7 +1,7 @@
 """What every error that a Slipway service gives on purpose has in common.
 
 It stands apart from gRPC: pure code raises these anywhere, one interceptor maps them to a status, and clients get the
-same classes back, so that nobody but the transport knows the transport. Reasons, codes and what a caller must do come
+same classes back, so that only the transport knows the transport. Reasons, codes and what a caller must do come
 from the error table, proto/slipway/v1alpha1/errors.yaml. The classes, one for each reason, are generated from it:
 `slipway.contract.errors`, which is what code imports.
 
@@ -134,7 +134,7 @@ class ForeignStatus(SlipwayError):  # noqa: N818  # no reason, no error of ours
 
     @property
     def code(self) -> Code:
-        """Canonical status code; UNKNOWN for a number that is none."""
+        """Canonical status code; UNKNOWN for a number that is no code."""
         return self._code
 
     @property

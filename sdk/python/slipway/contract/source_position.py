@@ -1,4 +1,4 @@
-"""Whoever reads a person's document has to say where something is wrong: file, line, column, field path.
+"""Reports where something is wrong in a person's document: file, line, column, field path.
 
 The words for that stand here, apart from any reader, so that the YAML loader, the substitution of variables,
 the spec codec and the importers complain in the same form. A message never holds a value of the document.

@@ -38,7 +38,7 @@ _Detail = TypeVar("_Detail", ErrorInfo, BadRequest, RetryInfo)
 class Violation:
     """One field that breaks a rule: its path as the user knows it, and the rule.
 
-    ``feature`` is the id of the feature that cannot be honoured, where it is one; ``remedy`` is what the user can do.
+    ``feature`` is the id of the feature that is not supported, where it is one; ``remedy`` is what the user can do.
     On the wire they are FieldViolation.reason and .localized_message. The others are not on the wire: ``part`` is the
     feature of the field within the item that it is about, ``inner`` the field with which the description begins, and
     ``alternative`` the end of the remedy that names other formats, in which no word is a field.

@@ -1,7 +1,7 @@
 """Finds what a message holds and this program's contract does not know: fields, and values of enums.
 
-protobuf keeps both in silence, and whoever builds on the message loses them. That is harmless in an answer and never in
-a spec: a caller with a newer contract would get a machine without one of its settings. So whoever takes a spec looks
+protobuf keeps both in silence, and code that builds on it loses them. That is harmless in an answer and never in
+a spec: a caller with a newer contract would get a machine without one of its settings. So code that takes a spec looks
 here first.
 """
 

@@ -1,7 +1,7 @@
 """Read a message of the contract from a document that a person wrote.
 
 The one codec for CLI, custom resources and documentation, driven by the descriptors: there is no second list of keys.
-Everything that is wrong is found in one pass and told with file, line, column and field path, never with a value.
+Every problem is found in one pass and reported with file, line, column and field path, never with a value.
 """
 
 import base64
@@ -71,7 +71,7 @@ def decode(tree: Any, into: M, *, source: Source, path: FieldPath = (), document
 def fill(tree: Any, into: Message, *, path: FieldPath = (), document: str = "") -> list[tuple[FieldPath, str]]:
     """Fill the message `into` from a plain tree as far as can be, and give what is wrong, as path and message.
 
-    Whoever goes on to check the message leaves out what only follows from that: fields that are wrong stay unset, and
+    A caller that goes on to check it leaves out what only follows from that: fields that are wrong stay unset, and
     entries of a list that are no entries are not in it, so that later ones stand at other numbers.
 
     Args:
@@ -241,7 +241,7 @@ def _is_optional(field: FieldDescriptor) -> bool:
 
 
 def _in_full(value: Any, message: Message, path: FieldPath) -> str:
-    """Say how a value is written for which somebody has left out the mapping around it; "" where it cannot be one."""
+    """Say how a value is written where its mapping was left out; "" where it cannot be one."""
     keys = fields_by_key(message.DESCRIPTOR)
     key = next((entry for entry in _PLAIN if entry in keys), "")
     required = any(plan(field.containing_type)[field.number].rules.required for field in keys.values())

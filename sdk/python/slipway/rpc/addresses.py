@@ -22,7 +22,7 @@ def is_endpoint(target: str) -> bool:
     """Whether it is one host and one port: "host:port", or as gRPC writes it, "dns:///host:port", "ipv6:[::1]:1".
 
     gRPC's targets can do more: name sockets of this machine, other name servers, several hosts at once. None of that is
-    an address that somebody else may give to us.
+    an address that another server may give to us.
     """
     match = _TARGET.fullmatch(target)
     if match is None or port_of(target) is None:

@@ -1,6 +1,6 @@
 """The stage that refuses work: too much of it at once, or any when the server is about to end.
 
-gRPC's own cap answers RESOURCE_EXHAUSTED without a reason, which a caller cannot tell from a message that is too
+gRPC's own cap answers RESOURCE_EXHAUSTED without a reason, which a caller cannot distinguish from a message that is too
 large, and it counts health checks and streams. So the caps are here, and gRPC's stands far behind them. No caller can
 take all places: a quarter of them is for others, and streams, which may stay for ever, have places of their own.
 """
@@ -34,7 +34,7 @@ class Admission:
         self._closing = asyncio.Event()
 
     def close(self) -> None:
-        """Let nobody in any more and end the streams; unary calls in flight go on."""
+        """Let no call in any more and end the streams; unary calls in flight go on."""
         self._closing.set()
 
     async def __call__(self, call: Call, context: ServicerContext, proceed: Proceed) -> object:

@@ -39,7 +39,7 @@ class Chain(grpc.aio.ServerInterceptor):
         Args:
             outer: stages before the request is read.
             inner: stages after it, around the handler.
-            served_services: what a caller of an unknown method is told.
+            served_services: what the error for a caller of an unknown method names.
             arrival: seconds in which the request must have come.
         """
         self._outer = tuple(outer)

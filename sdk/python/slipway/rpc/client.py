@@ -46,7 +46,7 @@ async def invoke(
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        # Nobody cancelled us: the channel was closed under the call.
+        # The call was not cancelled: the channel was closed under it.
         failure = _closed()
     raise failure
 

@@ -34,7 +34,7 @@ class Health:
         health_pb2_grpc.add_HealthServicer_to_server(self._servicer, server)
 
     def add_checks_to(self, server: grpc.aio.Server) -> None:
-        """Serve single questions only: whoever needs no certificate has no stream that stays."""
+        """Serve single questions only: a caller that needs no certificate has no stream that stays."""
         health_pb2_grpc.add_HealthServicer_to_server(_ChecksOnly(self._servicer), server)
 
     async def set(self, service: str, *, serving: bool) -> None:

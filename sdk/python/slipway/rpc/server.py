@@ -201,7 +201,7 @@ class RpcServer:
 
 
 def _probe_server() -> grpc.aio.Server:
-    # No line of the log for a call: whoever has no certificate would write it.
+    # No line of the log for a call: callers without a certificate would write it.
     outer = (map_errors, Presence(limit=_PROBES_OF_HOST))
     chain = Chain(outer, (Deadline(limit=_PROBE_SECONDS),), served_services=[HEALTH], arrival=_PROBE_SECONDS)
     options = (*_OPTIONS, *_PROBES, (_MOST_CONNECTIONS, ConnectionLimits.of_process().probes))

@@ -73,7 +73,7 @@ class CertificateFiles:
             else:
                 if before == self.fingerprint():
                     return certificates
-            # Somebody is replacing them right now: done in a moment, while going on with older ones may fail a call.
+            # They are being replaced right now: done in a moment, while going on with older ones may fail a call.
             time.sleep(_PAUSE_SECONDS)
         self._broken = self.fingerprint()
         return self._read()

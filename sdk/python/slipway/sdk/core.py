@@ -157,7 +157,7 @@ class ProvisionerCore:
 def blame_the_bundle(bundle: bundlepb.BootstrapBundle) -> None:
     """Say after a failure whether the bundle is the cause.
 
-    A bundle is checked by whoever builds it, and a provisioner may rely on that. Only when something went wrong is it
+    A bundle is checked by its builder, and a provisioner may rely on that. Only when something went wrong is it
     worth the time to look.
 
     Raises:
@@ -206,7 +206,7 @@ def _check_target(target: clusterpb.Target, info: provisionerpb.FormatInfo) -> N
 
 
 def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
-    """Refuse values of enums that nobody here knows: what they mean would be a guess. Refuse times that are none."""
+    """Refuse values of enums that are unknown here: what they mean would be a guess. Refuse times that are invalid."""
     unknown = [
         Violation(path, "is a value that this version of the contract does not have") for path in unknown_values(bundle)
     ]

@@ -118,6 +118,6 @@ class Provisioner(Protocol):
     def render(self, bundle: bundlepb.BootstrapBundle, target: clusterpb.Target, ctx: RenderContext) -> UserData:
         """Turn a bundle into user data. It holds only features that the format declares.
 
-        What cannot be honoured after all is refused: by `ctx.refuse` for one item, by `refuse` to stop at
+        What is not supported after all is refused: by `ctx.refuse` for one item, by `refuse` to stop at
         once.
         """

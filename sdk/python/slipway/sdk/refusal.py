@@ -15,7 +15,7 @@ from slipway.contract.errors import UnsupportedFeature, Violation
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One item that cannot be honoured.
+    """One item that is not supported.
 
     Attributes:
         path: field path of the item in the bundle, e.g. "os.files[2]".

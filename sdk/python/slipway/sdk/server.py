@@ -75,7 +75,7 @@ class Announcement:
 
 
 async def serve(settings: ServerSettings, provisioner: Provisioner, *, stop: asyncio.Event | None = None) -> None:
-    """Serve a provisioner until it is told to stop, registered as long as it serves.
+    """Serve a provisioner until a signal stops it, registered as long as it serves.
 
     Raises:
         ServerStartError, TlsFilesError: it could not start.

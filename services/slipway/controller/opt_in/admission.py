@@ -26,7 +26,7 @@ def reviewed(review: Any, namespaces: Collection[str] = ()) -> Json:
     """Answer a review, where the controller follows these namespaces, or all.
 
     Raises:
-        NotAReviewError: it is none.
+        NotAReviewError: it is not an AdmissionReview.
     """
     request = review.get("request") if isinstance(review, dict) else None
     uid = request.get("uid") if isinstance(request, dict) else None
@@ -38,7 +38,7 @@ def reviewed(review: Any, namespaces: Collection[str] = ()) -> Json:
 
 
 def _is_shaped(request: Json) -> bool:
-    """Whether what is read below is a mapping wherever it is there: nobody but an API server is sure to give that."""
+    """Whether what is read below is a mapping wherever it is there: only an API server is sure to give that."""
     item = request.get("object")
     metadata = item.get("metadata", {}) if isinstance(item, dict) else {}
     if not isinstance(metadata, dict):
@@ -70,7 +70,7 @@ def _patch(metadata: Json) -> list[Json]:
     annotations = metadata.get("annotations") or {}
     wanted = {ownership.PAUSED: ownership.SLIPWAY}
     if annotations.get(ownership.PAUSED, ownership.SLIPWAY) != ownership.SLIPWAY:
-        # Whoever paused the object before it was ours has paused it for us.
+        # A pause from before the object was ours is a pause for us.
         wanted[ownership.OWN_PAUSED] = annotations[ownership.PAUSED]
     operations: list[Json] = [] if annotations else [{"op": "add", "path": "/metadata/annotations", "value": {}}]
     operations += [_added("annotations", name, value) for name, value in wanted.items()]

@@ -20,7 +20,7 @@ _TRIES = 5
 
 
 class Outcome(StrEnum):
-    """What became of an object."""
+    """The result for an object."""
 
     RELEASED = "released"
     RENDERED = "rendered"
@@ -76,7 +76,7 @@ class Releaser:
             await self._mark(config)
         await self._forget_data(config)
         await self._let_go(config)
-        # What the controller was about to create when it was told.
+        # What the controller was about to create when the object was released.
         await self._forget_data(config)
         return Outcome.RELEASED
 
@@ -95,7 +95,7 @@ class Releaser:
         await self.objects.merge(KUBEADM_CONFIGS, namespace, name, {"metadata": metadata})
 
     async def _forget_data(self, config: Json) -> None:
-        """Delete a data Secret that Slipway made for the object, and nobody else's."""
+        """Delete a data Secret that Slipway made for the object, and no other."""
         namespace, name = config["metadata"]["namespace"], config["metadata"]["name"]
         try:
             secret = await self.objects.get(SECRETS, namespace, name)

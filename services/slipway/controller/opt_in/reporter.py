@@ -36,7 +36,7 @@ class OptedInReporter(Reporter):
         self._done: set[str] = set()
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
-        """Write the status, then take the pause away if `record` tells of the data Secret; see Reporter.
+        """Write the status, then take the pause away if `record` describes the data Secret; see Reporter.
 
         Raises:
             ApiFailure: a call failed; an object that is gone meanwhile, or handed back, is no failure.
@@ -83,7 +83,7 @@ class OptedInReporter(Reporter):
         self._done.discard(uid)
 
     async def _warn_of_upkeep(self, facts: Facts, conditions: Sequence[Condition]) -> bool:
-        """Tell by an event what the status of an object that is not held any more cannot tell."""
+        """Report by an event what the status of an object that is not held any more cannot show."""
         for condition in conditions:
             if condition.type is Type.READY and condition.reason == Reason.TOKEN_GIVEN_UP:
                 await self.warn(facts, condition.reason, condition.message)

@@ -16,7 +16,7 @@ class UnquotableTextError(ValueError):
 
 @dataclass(frozen=True)
 class Slot:
-    """A place in the text that somebody else fills.
+    """A place in the text that another part fills.
 
     Attributes:
         content: what it is filled with, in the words of the caller.

@@ -1,7 +1,7 @@
 """The features that this engine takes, stated one by one.
 
 The list is written out, not derived from the contract: a field that is added to the contract is refused until
-somebody has taught the engine what it means.
+the engine is taught what it means.
 """
 
 from collections.abc import Mapping

@@ -41,7 +41,7 @@ _ALGORITHM = "kubernetes.certificates.key_algorithm"
 
 
 def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> None:
-    """Refuse or warn of everything that cannot be honoured as it is written."""
+    """Refuse or warn of everything that is not supported as it is written."""
     _check_features(request, bundle)
     check_family(request, engine=NAME)
     _check_algorithm(request)

@@ -1,6 +1,6 @@
 """Disks and filesystems: made by the system's own programs, and only where nothing is unless the spec says so.
 
-sfdisk(8) makes the tables, mkfs(8) and mkswap(8) the filesystems; wipefs(8) tells what is there. The OS profile says
+sfdisk(8) makes the tables, mkfs(8) and mkswap(8) the filesystems; wipefs(8) shows what is there. The OS profile says
 which kinds of filesystems a distribution has programs for.
 """
 
@@ -52,7 +52,7 @@ def lower_filesystems(items: Sequence[Item], draft: Draft) -> None:
 def _programs(item: Item, draft: Draft) -> Sequence[str]:
     """Give the kinds of filesystems that the machine has programs for.
 
-    Where nobody stated the distribution, or an imported config's has no profile, the machine finds out: the step stops
+    Where no distribution is stated, or an imported config's has no profile, the machine finds out: the step stops
     at a program that is not there.
     """
     if not draft.target.distribution or draft.is_imported_without_profile:

@@ -40,7 +40,7 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
 def _clients(item: Item, draft: Draft) -> Iterator[tuple[NtpClient, list[str]]]:
     """Give the clients that the machine may have, each with the words that keep it to its distributions.
 
-    A distribution that nobody has stated, or that has no profile and is an imported config's, is what the machine
+    A distribution that is not stated, or that has no profile and is an imported config's, is what the machine
     itself says in its os-release.
     """
     if draft.target.distribution and not draft.is_imported_without_profile:

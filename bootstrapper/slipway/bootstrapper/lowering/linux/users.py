@@ -35,7 +35,7 @@ def _calls(item: Item, draft: Draft) -> Iterator[list[str]]:
     name = checked_name(item)
     for program in ("useradd", "usermod"):
         needed_program(program, item, draft.profile)
-    # A system account has no home unless somebody logs in to it.
+    # A system account has no home unless a person logs in to it.
     homeless = user.no_create_home or (user.system and not user.ssh_authorized_keys)
     flags = ("M" if homeless else "m") + ("r" if user.system else "")
     for group in (user.primary_group, *user.groups):

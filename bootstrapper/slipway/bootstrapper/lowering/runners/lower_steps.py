@@ -18,7 +18,7 @@ The promises, the same on every operating system:
   services were taken away; and no step starts then, nor is one with `retries` tried again.
 * A failed step is final, unless it says `retry_on_boot`: then the next boot tries it again.
 * A step with `reboot` is marked as done, then the machine reboots. Only with such steps is anything set up
-  that starts the runner on later boots; otherwise that is the business of whoever started it first.
+  that starts the runner on later boots; otherwise that is the business of what started it first.
 * An imported config keeps its own policy: phases whose failure does not stop, and the time of the sentinel. A
   failure of the phase BOOTSTRAP keeps the sentinel from being written even then.
 

@@ -19,7 +19,7 @@ class Wave:
     Attributes:
         id: name of the step that installs them, unique among the steps of the plan.
         directories: with owner, group and mode.
-        files: with owner, group and mode; `append` and `remote` are honoured, machine facts are filled in.
+        files: with owner, group and mode; `append` and `remote` are supported, machine facts are filled in.
         links: symbolic and hard ones.
         protected: Windows only: paths of files that the provisioner wrote, to which only Administrators and
             SYSTEM may have access.

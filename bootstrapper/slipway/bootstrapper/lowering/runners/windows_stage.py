@@ -1,4 +1,4 @@
-"""A wave on Windows: staged files, and the JSON list that tells the static installer where they belong.
+"""A wave on Windows: staged files, and the JSON list from which the static installer takes their places.
 
 Windows has no permission bits. A file without any bit for group and others is for Administrators and SYSTEM
 only; any other one inherits the access list of its folder. "root" means the Administrators.

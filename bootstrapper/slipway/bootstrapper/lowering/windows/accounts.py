@@ -48,7 +48,7 @@ def _impossible_group(item: Item) -> Iterator[CannotLower]:
 
 
 def lower_users(items: Sequence[Item], draft: Draft) -> None:
-    """Make or change local users, whose passwords nobody knows."""
+    """Make or change local users, whose passwords are unknown."""
     calls = [call for calls in each(draft, items, lambda item: _calls(item, draft)) for call in calls]
     text = script(calls, programs=["accounts"])
     draft.step(Rank.USERS, "users", source=items[0].message, by=USERS, script=text)
