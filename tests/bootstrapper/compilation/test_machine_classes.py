@@ -86,9 +86,9 @@ async def test_machines_of_a_class_get_what_each_would_get_alone(path: Path) -> 
     shared = _bootstrapper()
     alone = _apart(shared, ONCE)
     for request in _requests(path):
-        await _answer(shared, _twin(request, 0))
-        twin = _twin(request, 1)
-        assert await _answer(shared, twin) == await _answer(alone, twin)
+        for number in range(2):
+            twin = _twin(request, number)
+            assert await _answer(shared, twin) == await _answer(alone, twin)
     assert len(alone.compiler.classes) == 0
 
 
