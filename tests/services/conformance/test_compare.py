@@ -53,8 +53,8 @@ def test_labels_that_a_filesystem_does_not_hold(kind: str, longest: int) -> None
     for label, holds in (("x" * longest, True), ("x" * longest + "x", False), ("x" * (longest - 1) + "ü", False)):
         filesystem = {"device": "/dev/sdb1", "format": kind, "label": label}
         state = _state(*seen, os={"filesystems": [filesystem]})
-        found = compare(_bundle(os={"filesystems": [filesystem]}), state, windows=False)
-        assert (not found.problems) == holds, label
+        comparison = compare(_bundle(os={"filesystems": [filesystem]}), state, windows=False)
+        assert (not comparison.problems) == holds, label
 
 
 @pytest.mark.parametrize(

@@ -299,6 +299,6 @@ def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
     mount.options.extend(option for option in options.split(",") if option and _is_effective(option, targets))
     # A unit is checked by what it requires, if it waits for that.
     required = " ".join(sections.get("Unit", {}).get("Requires", [])).split()
-    mount.check = any(one.startswith("systemd-fsck@") and units.waits_for(sections, one) for one in required)
+    mount.check = any(name.startswith("systemd-fsck@") and units.waits_for(sections, name) for name in required)
     if sections.get("Install", {}).get("WantedBy"):
         mount.options.append("nofail")

@@ -25,7 +25,7 @@ def programs(said: Sections) -> Iterator[statepb.Program]:
         if words:
             yield statepb.Program(
                 argv=words,
-                after_units=[one for one in required if one in ordered],
+                after_units=[name for name in required if name in ordered],
                 start=statepb.START_FIRST_BOOT if only_first else statepb.START_EVERY_BOOT,
             )
 
