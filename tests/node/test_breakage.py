@@ -22,7 +22,7 @@ SOON = "sed -i 's/^timeouts:/&\\n  kubeletHealthCheck: 15s/' /etc/slipway/kubead
 LISTENER = "import socket,time;s=socket.socket();s.bind((chr(48)+chr(46)+chr(48),10250));s.listen();time.sleep(9999)"
 
 
-def found(machine: Machine, tail: str) -> list[str]:
+def diagnosed(machine: Machine, tail: str) -> list[str]:
     """Give the reasons in what an operator has of a machine: record of the step, console, journal of the units."""
     logs = [Log("step.failed", tail), Log("console", machine.serial()), Log("units", machine.journal(*UNITS))]
     return [finding.rule.reason for finding in diagnose(logs).findings]
@@ -57,5 +57,5 @@ def test_what_is_broken_is_the_reason(harbour: Harbour, name: str, spec: dict[st
     """The first reason is the cause, and the machine does not join."""
     machine = harbour.worker(f"broken-{name}", **spec)
     _, tail = failure(machine)
-    assert found(machine, tail)[:1] in [[reason] for reason in reasons]
+    assert diagnosed(machine, tail)[:1] in [[reason] for reason in reasons]
     assert not harbour.joined(machine.name)

@@ -28,9 +28,9 @@ CASES = [
 @pytest.mark.parametrize(("spec", "expected", "reason"), CASES, ids=[f"{case[2]} {case[0][-9:]}" for case in CASES])
 def test_what_a_mount_hides_is_said(spec: str, expected: list[tuple[str, list[str]]], reason: str) -> None:
     """Today nothing is mounted there, so the files are seen."""
-    found = [each for each in carried(IGNITION + spec).diagnostics if each.code == "MOUNT_HIDES"]
-    assert [each.origin.path for each in found] == [path for path, _ in expected], reason
-    for each, (_, hidden) in zip(found, expected, strict=True):
+    warnings = [each for each in carried(IGNITION + spec).diagnostics if each.code == "MOUNT_HIDES"]
+    assert [each.origin.path for each in warnings] == [path for path, _ in expected], reason
+    for each, (_, hidden) in zip(warnings, expected, strict=True):
         assert all(name in each.message for name in hidden)
 
 

@@ -60,7 +60,7 @@ def _plain_texts(message: Message) -> Iterator[str]:
 @pytest.mark.parametrize("whole", [False, True], ids=["lone", "whole"])
 @pytest.mark.parametrize(("version", "path"), CASES)
 def test_jinja_of_every_field_is_a_fact_or_is_refused_by_that_field(version: str, path: Path, whole: bool) -> None:
-    """No text of kubeadm's file keeps Jinja that nobody renders, and no rule of an item that nobody wrote is broken."""
+    """No text of kubeadm's file keeps Jinja that is not rendered; no rule is broken of an item it lacks."""
     text = document(yaml.safe_dump(_with_fact(version, path)), version=version)
     target = clusterpb.Target(os_family=clusterpb.OS_FAMILY_LINUX) if whole else clusterpb.Target()
     result = _imported(text, whole=whole, target=target, cluster=_CLUSTER)

@@ -43,8 +43,8 @@ async def test_a_kept_item_is_refused_by_the_field_that_binds_it(
     spec: str, path: str, reason: str, remedy: str, provisioner: str
 ) -> None:
     """Why only cloud-init takes it, and what every format takes in its place."""
-    found = await refusals(carried(spec), clusterpb.ROLE_WORKER, provisioner)
-    (violation,) = [each for each in found if each.feature.startswith("ext.")]
+    violations = await refusals(carried(spec), clusterpb.ROLE_WORKER, provisioner)
+    (violation,) = [each for each in violations if each.feature.startswith("ext.")]
     assert violation.path == f"KubeadmConfig/x: {path}"
     assert violation.description == reason
     assert violation.remedy == f"{remedy}, or choose cloud-init, which takes it"
@@ -59,7 +59,7 @@ async def test_a_text_is_named_as_a_whole(spec: str, path: str, provisioner: str
 
 
 async def test_an_extension_of_the_spec_itself_is_named_by_its_id() -> None:
-    """There somebody has written it."""
+    """There the user has written it."""
     content = json.dumps(json.dumps({"key": "mounts", "item": ["a"]}))
     spec = f"{{extensions: [{{id: cloud-init.slipway.dev/item, mediaType: application/json, content: {{text: {content}}}}}]}}"
     error = await refused(asked(question(spec), "ignition"))

@@ -88,7 +88,7 @@ def reason_of(entry: Unsupported) -> str:
 
 
 def is_kept(use: Use) -> bool:
-    """Return whether an import has kept an item as it was written, since nothing else can stand for it."""
+    """Return whether an import has kept an item as it was written, since no neutral item means the same."""
     return words_of(use) is not None
 
 

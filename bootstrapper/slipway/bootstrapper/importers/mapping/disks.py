@@ -28,6 +28,8 @@ _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 _PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
+_CUT_LABELS = {"ext2": 16, "ext3": 16, "ext4": 16, "swap": 15}
+"""The longest labels in bytes of what mke2fs and mkswap make; they cut longer ones. Source: mke2fs(8), mkswap(8)."""
 _ITSELF = "none"
 """cloud-init's word for the device itself."""
 _WITHOUT_PLACE = (
@@ -105,7 +107,7 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
     )
     _set_device(item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
     if filesystem.label and filesystem.label != "None":
-        item.label = context.plain(place.at("label"), filesystem.label)
+        item.label = _label(context, place.at("label"), filesystem.label, item.format)
     if filesystem.overwrite is not None:
         item.overwrite = filesystem.overwrite
     if filesystem.replace_fs:
@@ -113,6 +115,21 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
     for index, option in enumerate(filesystem.extra_opts):
         item.options.append(context.plain(place.at("extraOpts", index), option))
     return item
+
+
+def _label(context: Context, place: Place, written: str, kind: str) -> str:
+    """Give a label, and of one that mke2fs or mkswap cuts today what is left of it."""
+    label = context.plain(place, written)
+    longest = _CUT_LABELS.get(kind)
+    if context.format != CLOUD_CONFIG or longest is None or len(label.encode()) <= longest:
+        return label
+    try:
+        cut = label.encode()[:longest].decode()
+    except UnicodeDecodeError:
+        return label
+    message = f"a label of {kind} has at most {longest} bytes: the filesystem gets the label {cut!r}, as today"
+    context.findings.warn(place, "LABEL_CUT", message)
+    return cut
 
 
 def _set_device(item: ospb.Filesystem, device: str, partition: str) -> None:
