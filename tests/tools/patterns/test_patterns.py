@@ -78,10 +78,6 @@ _SHORT = {
     ("services/slipway/conformance/decoders/windows.py", '"\\\\(\\\\[System'): _SUITE,
 }
 
-
-# One process has all tests, and parses the product once.
-pytestmark = pytest.mark.xdist_group("patterns")
-
 of_each_file = pytest.mark.parametrize("path", files_with_patterns())
 _places = cache(places)
 
