@@ -85,7 +85,7 @@ async def test_an_installed_engine_is_taken() -> None:
             r'"machine.target.osFamily must be a family on which the bootstrap engine dinghy makes nodes. Choose linux',
         ),
         (("size", "--provisioner", "ignition"), r"\(through dinghy\)"),
-        (("render", "--provisioner", "cloud-init"), r"^second  worker\n  cloud-init +rendered "),
+        (("render", "--provisioner", "cloud-init"), r"^second  worker  bundle [0-9a-f]{16}\n  cloud-init +rendered "),
         (("bundle", "--lowered-for", "ignition", "-o", "json"), r'"/etc/dinghy/config.json"'),
         (("validate",), r"^ *second +worker +fleet .* valid"),
         (("import",), r"^ *engine: dinghy$"),

@@ -20,9 +20,14 @@ def rendered(slipway: Slipway, folder: Path, *arguments: str | Path) -> tuple[di
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     account = json.loads(files.pop("summary.json"))
     for entry in account:
+        # The id of a bundle also covers where its items came from.
         del entry["milliseconds"], entry["diagnostics"]
         entry["lowered"] = [one["feature"] for one in entry["lowered"]]
-        entry["refusals"] = [(refusal["feature"], refusal["reason"]) for refusal in entry["refusals"]]
+        # What an import keeps is refused in words of the config, and in the native spec as the extension that it is.
+        entry["refusals"] = [
+            (refusal["feature"], "" if refusal["feature"].startswith("ext.") else refusal["reason"])
+            for refusal in entry["refusals"]
+        ]
     return files, [*account, result.exit_code]
 
 

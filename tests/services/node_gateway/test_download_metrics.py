@@ -131,8 +131,11 @@ async def test_a_process_serves_them(tmp_path: Path, with_reports: bool) -> None
         async with aiohttp.ClientSession() as client:
             async with client.get(f"http://127.0.0.1:{served}{BLOB}") as answer:
                 await answer.read()
-            async with client.get(f"http://127.0.0.1:{port}/metrics") as answer:
-                text = await answer.text()
+            text = ""
+            # A download is counted after its last byte has been sent.
+            while "slipway_node_gateway_downloads_total{" not in text:
+                async with client.get(f"http://127.0.0.1:{port}/metrics") as answer:
+                    text = await answer.text()
     finally:
         running.terminate()
         await running.communicate()
