@@ -1,7 +1,5 @@
 """Cluster API 1.12: a control plane of three, which only its in-memory infrastructure can play."""
 
-import json
-
 import pytest
 
 from slipway.controller import ownership
@@ -33,7 +31,7 @@ class ToInMemory(WorkloadApi):
                 "POST",
                 resource.path(namespace),
                 kind=resource.kind,
-                body=json.dumps(body).encode(),  # type: ignore[arg-type]
+                body=body,
                 content_type="application/vnd.kubernetes.protobuf",
             )
         except Conflict:
