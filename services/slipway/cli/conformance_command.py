@@ -145,7 +145,8 @@ def run(**values: Any) -> None:
          --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or cannot be reached
       2  usage error
-      3  it breaks nothing, but what every user data must hold could not all be read, or the time was over
+      3  it breaks nothing, but what every user data must hold could not all be read, this machine was too slow to judge
+         a clause that binds (run it again on a quiet machine), it no longer answered, or the time was over
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
     from slipway.conformance import (  # noqa: PLC0415  # loaded only by who uses it: it takes long

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from slipway.conformance import subject, yardstick
-from slipway.conformance.outcome import Broken, Unverified
+from slipway.conformance.outcome import Broken, Unjudged
 from slipway.conformance.runner import Ending, result
 from slipway.conformance.yardstick import judge, judge_as_usual
 from tests.services.conformance.bent import Bent, Request
@@ -18,7 +18,7 @@ from tests.services.conformance.runs import CHECKS, session
     [
         (9.9, 1.0, None, "in time"),
         (10.1, 1.0, Broken, "too long"),
-        (10.1, 5.0, Unverified, "too long, and a machine as usual needs a fifth of it"),
+        (10.1, 5.0, Unjudged, "too long, and a machine as usual needs a fifth of it"),
         (50.1, 5.0, Broken, "too long on any machine"),
     ],
 )
@@ -80,7 +80,7 @@ async def test_renders_that_do_not_end(
     [
         ([], 9.0, None, "nothing is wrong"),
         (["it was dropped"], 1.1, Broken, "a machine as usual"),
-        (["it was dropped"], 4.0, Unverified, "a slow machine may have let it in too late"),
+        (["it was dropped"], 4.0, Unjudged, "a slow machine may have let it in too late"),
     ],
 )
 def test_what_has_no_limit_is_judged_on_a_usual_machine(
