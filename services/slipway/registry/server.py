@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from slipway.registry.lease_store import LeaseStore
 
 NAME = "slipway-registry"
+LOG_KEYS = ("failure", "lease")
+"""What its log has besides the keys of every server."""
 
 
 async def serve_registry(
@@ -55,7 +57,9 @@ async def serve_registry(
         RegistryServicer(registrations, dialler, gate),
     )
     try:
-        await serve(settings, [service], name=NAME, on_start=[on_start] if on_start else [], stop=stop)
+        await serve(
+            settings, [service], name=NAME, on_start=[on_start] if on_start else [], stop=stop, log_keys=LOG_KEYS
+        )
     finally:
         prober.cancel()
         with contextlib.suppress(asyncio.CancelledError):
