@@ -16,7 +16,6 @@ IDLE_SECONDS = 30.0
 """After so long a connection ends on which nothing was asked, or the head of a request has not come to its end."""
 
 
-
 @asynccontextmanager
 async def http_server(
     application: web.Application,
