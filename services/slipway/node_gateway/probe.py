@@ -20,14 +20,14 @@ _USAGE = 2
 def main(arguments: Sequence[str]) -> int:
     """Ask; the arguments are the gateway's address, and the file of its authorities where it has TLS."""
     if len(arguments) not in (1, 2) or not arguments[0].startswith(("https://", "http://")):
-        print("usage: python3 -m slipway.node_gateway.probe URL [CA_FILE]", file=sys.stderr)
+        sys.stderr.write("usage: python3 -m slipway.node_gateway.probe URL [CA_FILE]\n")
         return _USAGE
     try:
         context = ssl.create_default_context(cafile=arguments[1]) if len(arguments) > 1 else None
         with urlopen(arguments[0] + _HEALTH, context=context, timeout=_SECONDS):  # noqa: S310  # of http, as checked
             return 0
     except (OSError, URLError) as error:
-        print(f"the gateway does not answer: {type(error).__name__}", file=sys.stderr)
+        sys.stderr.write(f"the gateway does not answer: {type(error).__name__}\n")
         return 1
 
 
