@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from slipway.bootstrapper.credentials.cluster_secrets import BOOTSTRAP_TOKEN, CLUSTER_CA
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, TOKEN
 from slipway.bootstrapper.lowering.linux.shell import script
-from slipway.bootstrapper.lowering.windows import powershell
 from slipway.bootstrapper.lowering.runners.step_data import MARKER, REPORT
+from slipway.bootstrapper.lowering.windows import powershell
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.content import literal
 from slipway.contract.errors import SpecInvalid, UnsupportedTarget, Violation
@@ -151,7 +151,7 @@ def _insert(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting, conte
 def _windows_content(sink: specpb.PutSink, when: str) -> contentpb.Content:
     """Give the script of Windows. Its own argument is empty in the runner, and "send" in the task that it makes."""
     program = powershell.script([], programs=["report"], functions=["Start-Report"])
-    content = literal(program + f"Start-Report \"$args\" {when} '".encode())
+    content = literal(program + f'Start-Report "$args" {when} \''.encode())
     content.segments.append(_base64(sink.url))
     if sink.HasField("logs_url"):
         content.segments.append(contentpb.Segment(data=b"' '"))
