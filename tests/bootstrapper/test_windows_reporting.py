@@ -74,8 +74,10 @@ async def test_the_script_is_the_first_step_and_has_the_addresses_in_base64(repo
     plan = max((text for text in found if text.startswith('{"id"')), key=len)
     first = json.loads(plan)["steps"][0]
     assert first["phase"] == "prepare"
-    program = max((text for text in found if text.startswith("$Error") and "Start-Report" in text), key=len)
-    assert problems(program.encode()) == []
+    program = max(
+        (text for text in found if text.lstrip("\ufeff").startswith("$Error") and "Start-Report" in text), key=len
+    )
+    assert problems(program.lstrip("\ufeff").encode()) == []
     assert first["arguments"].endswith(f"\\steps\\{first['id']}.ps1")
 
 

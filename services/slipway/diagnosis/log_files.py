@@ -96,6 +96,9 @@ def _members(name: str, data: bytes) -> Iterator[Log]:
                     raise LogError(f"{name}: has more than {MOST_MEMBERS} members; give a part of it")
                 if not member.isreg():
                     continue
+                if member.size < 0:
+                    # It would take from the sum, and a sparse file behind it could have any size.
+                    raise tarfile.ReadError
                 size += member.size
                 opened = archive.extractfile(member) if size <= LARGEST else None
                 if opened is None:
@@ -106,5 +109,8 @@ def _members(name: str, data: bytes) -> Iterator[Log]:
                     content = _unpacked(path, content)
                     size += len(content)
                 yield Log(path, decoded(content), member=True)
-    except tarfile.TarError as error:
+    except LogError:
+        raise
+    except (tarfile.TarError, ValueError) as error:
+        # The library has some headers that are damaged end in a ValueError.
         raise LogError(f"{name}: the tar archive is damaged; fetch the file again") from error
