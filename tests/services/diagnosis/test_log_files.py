@@ -73,7 +73,9 @@ def sparse(size: str, part: bytes = b"1\n0\n1\n") -> bytes:
         "GNU.sparse.name": "s.log",
         "GNU.sparse.realsize": size,
     }
-    return headers(part + b"\0" * (512 - len(part)) + b"x", **numbers)
+    return headers(
+        part + b"\0" * (512 - len(part)) + b"x", **{f"GNU.sparse.{key}": value for key, value in numbers.items()}
+    )
 
 
 @pytest.mark.parametrize(
