@@ -13,7 +13,8 @@ from rich.text import Text
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.deliveries import DELIVERY
-from slipway.bootstrapper.explanation import HIDDEN, NOT_CHOSEN, counts_fields
+from slipway.bootstrapper.explain_diagnostics import NOT_CHOSEN
+from slipway.bootstrapper.explain_matrix import HIDDEN, counts_fields
 from slipway.cli.entry_table import short_field
 from slipway.cli.output import style_of
 from slipway.contract.source_position import with_remedy

@@ -58,7 +58,7 @@ class Inbox:
             except ReportsUnavailable as error:
                 _log.warning("bucket of reports not read", error=error.message)
             # Replicas that started together do not stay together.
-            await asyncio.sleep(seconds * random.uniform(0.5, 1.0))  # noqa: S311  # no secret
+            await asyncio.sleep(seconds * random.uniform(0.5, 1.0))  # noqa: S311  # spreads load, hides nothing
 
     async def look(self) -> int:
         """Take each object that is new, or was written again; give the number of those that were kept.

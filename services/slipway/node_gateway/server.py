@@ -105,7 +105,7 @@ def _metrics(address: str | None, collectors: Sequence[Any]) -> Iterator[None]:
     if address is None:
         yield
         return
-    from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # costs memory
+    from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # prometheus_client: only a process that serves metrics loads it
 
     recorder = PrometheusRecorder.serving(address, collectors)
     try:

@@ -34,7 +34,7 @@ _LOGS = re.compile(r"([0-9]{13})_logs_([0-9a-f]{16})(?:_([A-Za-z0-9]{1,63}))?\.t
 _DEPTH = 6
 
 
-class NameInvalid(ValueError):  # noqa: N818  # reads as what it is
+class NameInvalid(ValueError):  # noqa: N818  # subject and state, as the contract names its errors
     """A part of a name breaks its grammar; the text names the part, never its value."""
 
 

@@ -10,7 +10,7 @@ from slipway.conformance.subject import SERVICE, Answer
 from slipway.conformance.trial import feature_trials
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-from slipway.v1alpha1.reasons import COMMON_METADATA, DOMAIN, RULES, Reason
+from slipway.v1alpha1.reasons import COMMON_METADATA, DOMAIN, RULES, Code, Reason
 
 CHECKS = Checks()
 BUDGET, MANY, LONG = 4096, 500, 40
@@ -183,6 +183,4 @@ async def _refusals(session: Session, info: provisionerpb.FormatInfo) -> list[tu
 
 
 def _number(code: str) -> int:
-    from slipway.v1alpha1.reasons import Code  # noqa: PLC0415  # one lookup
-
     return int(Code[code])
