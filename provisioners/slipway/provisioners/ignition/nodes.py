@@ -1,6 +1,6 @@
 """Files, directories and links."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from slipway.provisioners.ignition.document import Account, Directory, File, Link, Resource, Verification
 from slipway.provisioners.ignition.resources import resource
@@ -49,7 +49,7 @@ class Nodes:
             return
         if file.append:
             self._append(file, where)
-        elif file.path in self.paths:
+        elif self._is_taken(file.path):
             self._ctx.refuse(where, "os.files", "another entry has the same path")
         else:
             self.files[file.path] = File(
@@ -66,7 +66,7 @@ class Nodes:
         if self._spec2 and (directory.owner != _ROOT or directory.group != _ROOT or directory.mode != _PARENT_MODE):
             # Spec 2 gives owner and mode to every parent that it makes as well.
             self._ctx.refuse(where, "os.directories", "this spec would give its owner and mode to new parents")
-        elif directory.path in self.paths:
+        elif self._is_taken(directory.path):
             self._ctx.refuse(where, "os.directories", "another entry has the same path")
         elif self._fits(directory.path, directory.mode, where, "os.directories"):
             self.directories[directory.path] = Directory(
@@ -78,7 +78,7 @@ class Nodes:
 
     def add_link(self, link: ospb.Link, where: str) -> None:
         """Add a link of the bundle."""
-        if link.path in self.paths:
+        if self._is_taken(link.path):
             self._ctx.refuse(where, "os.links", "another entry has the same path")
         elif link.hard and link.target in self.directories:
             self._ctx.refuse(where, "os.links.hard", "Ignition makes no hard link to a folder")
@@ -94,7 +94,7 @@ class Nodes:
 
     def add_own(self, path: str, data: bytes, *, mode: int, where: str, feature: str) -> None:
         """Add a file that stands for another item; `where` and `feature` name that item."""
-        if path in self.paths:
+        if self._is_taken(path):
             self._ctx.refuse(where, feature, "a file of the bundle has the path that it would be written to")
         else:
             self.places[path] = (where, feature)
@@ -132,17 +132,22 @@ class Nodes:
             return Resource(source=remote.urls[0], verification=Verification(hash=hash_.lower()) if hash_ else None)
         return None
 
+    def _is_taken(self, path: str) -> bool:
+        """Return whether an entry has the path already; a set of all of them would be made anew for each entry."""
+        return path in self.files or path in self.directories or path in self.links
+
     def _fits(self, path: str, mode: int, where: str, feature: str) -> bool:
         above = parents(path)[1:]
-        problems: list[tuple[Callable[[], bool], str]] = [
-            (lambda: bool(mode & _SPECIAL_BITS), "Ignition ignores setuid, setgid and sticky bits"),
-            (lambda: not self._links.isdisjoint(above), "Ignition writes nothing through a link of the bundle"),
-            (lambda: not self._late.isdisjoint([*above, path]), "lies on a mount that is not there yet"),
-        ]
-        for is_so, message in problems:
-            if is_so():
-                self._ctx.refuse(where, feature, message)
-                return False
+        problem = ""
+        if mode & _SPECIAL_BITS:
+            problem = "Ignition ignores setuid, setgid and sticky bits"
+        elif not self._links.isdisjoint(above):
+            problem = "Ignition writes nothing through a link of the bundle"
+        elif not self._late.isdisjoint([*above, path]):
+            problem = "lies on a mount that is not there yet"
+        if problem:
+            self._ctx.refuse(where, feature, problem)
+            return False
         self.places.setdefault(path, (where, feature))
         return True
 
