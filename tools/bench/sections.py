@@ -26,9 +26,7 @@ def with_section(page: str, text: str) -> str:
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def kept(
-    page: str, before: str, headings: Iterable[str] = (CLUSTER, MANY, BOOT, REPORTS, DOWNLOADS, BOOTS)
-) -> str:
+def kept(page: str, before: str, headings: Iterable[str] = (CLUSTER, MANY, BOOT, REPORTS, DOWNLOADS, BOOTS)) -> str:
     """A page that was made anew, with those sections that the page before had."""
     parts = {_heading(part): part for part in _parts(before)}
     for heading in headings:
