@@ -1,12 +1,12 @@
 """What documents of very many values cost: they are read once, whatever they are."""
 
-import time
 import tracemalloc
 
 import pytest
 
 from slipway.bootstrapper.documents.document_set import read_document_set
-from slipway.contract.source_position import SourceError
+from slipway.contract.source_position import SourceError, did_you_mean
+from tests.counted_work import calls_made
 
 _TEMPLATE = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate\nmetadata: {name: a}\nspec:\n"
 _MANY = "[" + "[0]," * 10_000 + "]"
@@ -54,10 +54,15 @@ def test_files_of_one_call_are_bounded_together() -> None:
 def test_very_many_problems_are_counted() -> None:
     """A proposal for each of them would take seconds; the first are named, and the others counted."""
     text = _TEMPLATE + "  template:\n    spec:\n" + "".join(f"      x{number}: 1\n" for number in range(20_000))
-    started = time.process_time()
-    with pytest.raises(SourceError) as caught:
-        read_document_set({"f.yaml": text}, variables={})
-    assert len(caught.value.problems) == 1001
-    assert caught.value.problems[0].path == "spec.template.spec.x0"
-    assert caught.value.problems[-1].message == "19000 more problems are not shown: correct these first"
-    assert time.process_time() - started < 8
+    raised: list[SourceError] = []
+
+    def read() -> None:
+        with pytest.raises(SourceError) as caught:
+            read_document_set({"f.yaml": text}, variables={})
+        raised.append(caught.value)
+
+    # Two lists of candidates for each that is named.
+    assert calls_made(read, did_you_mean) <= 2 * 1000
+    assert len(raised[0].problems) == 1001
+    assert raised[0].problems[0].path == "spec.template.spec.x0"
+    assert raised[0].problems[-1].message == "19000 more problems are not shown: correct these first"

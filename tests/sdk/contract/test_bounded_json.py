@@ -1,7 +1,6 @@
 """JSON of strangers takes no more memory than its reader allows."""
 
 import json
-import time
 import tracemalloc
 
 import pytest
@@ -20,14 +19,12 @@ ATTACKS = {
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_would_take_all_memory_is_not_read(attack: str) -> None:
-    """Eight megabytes of small values are refused with hardly any memory, in a fraction of a second."""
+    """Eight megabytes of small values are refused with hardly any memory: most of them are not read."""
     data = ATTACKS[attack]
     tracemalloc.start()
     try:
-        started = time.process_time()
         with pytest.raises(TooManyValuesError, match="more than 100000 values"):
             read_json(data, most_values=100_000)
-        assert time.process_time() - started < 2
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()

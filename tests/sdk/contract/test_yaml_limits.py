@@ -1,6 +1,5 @@
 """What one text of YAML may hold, and several together."""
 
-import time
 import tracemalloc
 
 import pytest
@@ -17,10 +16,8 @@ def test_expansion_is_bounded() -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
     for name, before in zip("bcdefghij", "abcdefghi", strict=True):
         lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]")
-    started = time.monotonic()
     with pytest.raises(SourceError, match="aliases expanded"):
         load_documents("\n".join(lines), file="f")
-    assert time.monotonic() - started < 10
 
 
 def test_repeated_text_is_bounded() -> None:
