@@ -67,7 +67,7 @@ async def test_a_call_in_flight_ends_well_while_the_server_drains(probe: Probe) 
     call = asyncio.ensure_future(invoke(unary(channel, "Wait"), b"answer", timeout=20))
     await probe.entered.wait()
     process.stop.set()
-    await asyncio.wait_for(process.draining.wait(), 5)
+    await asyncio.wait_for(process.draining.wait(), 60)
     probe.release.set()
     assert await call == b"answer"
     await asyncio.wait_for(process.task, 10)
@@ -84,7 +84,7 @@ async def test_calls_are_served_while_the_end_spreads(probe: Probe) -> None:
     process = Process(probe, drain_propagation_seconds=600)
     channel = await process.channel()
     process.stop.set()
-    await asyncio.wait_for(process.draining.wait(), 5)
+    await asyncio.wait_for(process.draining.wait(), 60)
     assert await invoke(unary(channel, "Echo"), b"x", timeout=5) == b"x"
     process.stop.set()
     await process.end()

@@ -135,7 +135,7 @@ async def test_a_caller_that_gives_up_frees_the_server(running: Running, probe: 
         call = asyncio.ensure_future(invoke(unary(channel, "Wait"), b"", timeout=20))
         await probe.entered.wait()
         call.cancel()
-        await asyncio.wait_for(probe.cancelled.wait(), 5)
+        await asyncio.wait_for(probe.cancelled.wait(), 60)
         probe.release.set()
         assert await invoke(unary(channel, "Echo"), b"x", timeout=5) == b"x"
 
@@ -157,7 +157,7 @@ async def test_a_stream_that_is_left_is_closed_on_the_server(running: Running, p
         assert await anext(messages) == b"0"
         await probe.entered.wait()
         await messages.aclose()
-        await asyncio.wait_for(probe.cancelled.wait(), 5)
+        await asyncio.wait_for(probe.cancelled.wait(), 60)
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ async def test_the_end_of_the_repetition_ends_the_visits(visits: ClusterVisits[l
             await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait([task])
-    await asyncio.sleep(0.01)
+    for _ in range(50):
+        await asyncio.sleep(0)
     assert ended == ["ended"]
     assert visits.places() == set()
