@@ -25,7 +25,7 @@ def _nodes() -> tuple[Nodes, RenderContext, _Watched]:
     context = RenderContext(
         format_info=provisionerpb.FormatInfo(format="ignition"), secrets=SecretIndex(secretpb.SecretMaterial())
     )
-    nodes, files = Nodes(context, links=(), late=(), spec2=False), _Watched()
+    nodes, files = Nodes(context, links=(), late={}, spec2=False), _Watched()
     nodes.files = files
     return nodes, context, files
 

@@ -1,6 +1,6 @@
 """Files, directories and links."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from slipway.provisioners.ignition.document import Account, Directory, File, Link, Resource, Verification
 from slipway.provisioners.ignition.resources import resource
@@ -17,20 +17,21 @@ _PARENT_MODE = 0o755
 class Nodes:
     """Collects what is to be on disk, one node for each path, and refuses what Ignition would trip over."""
 
-    def __init__(self, ctx: RenderContext, *, links: Iterable[str], late: Iterable[str], spec2: bool) -> None:
+    def __init__(self, ctx: RenderContext, *, links: Iterable[str], late: Mapping[str, str], spec2: bool) -> None:
         """Start empty.
 
         Args:
             ctx: where refusals go.
             links: paths of all links; Ignition writes nothing through a link of its own config.
-            late: mount points that Ignition does not mount itself; what it wrote there would be hidden later.
+            late: mount points that Ignition does not mount itself, with the field paths of their mounts; what it wrote
+                there would be hidden later.
             spec2: the stricter rules of spec 2 hold.
 
         `places` has field path and feature of what wants to be at a path.
         """
         self._ctx = ctx
         self._links = frozenset(links)
-        self._late = frozenset(late)
+        self._late = late
         self._spec2 = spec2
         self._data: dict[str, bytes] = {}
         self.places: dict[str, tuple[str, str]] = {}
@@ -138,13 +139,14 @@ class Nodes:
 
     def _fits(self, path: str, mode: int, where: str, feature: str) -> bool:
         above = parents(path)[1:]
+        mount = next((self._late[point] for point in [*above, path] if point in self._late), "")
         problem = ""
         if mode & _SPECIAL_BITS:
             problem = "Ignition ignores setuid, setgid and sticky bits"
         elif not self._links.isdisjoint(above):
             problem = "Ignition writes nothing through a link of the bundle"
-        elif not self._late.isdisjoint([*above, path]):
-            problem = "lies on a mount that is not there yet"
+        elif mount:
+            problem = f"lies on {mount}, which is mounted after Ignition has written its files"
         if problem:
             self._ctx.refuse(where, feature, problem)
             return False
