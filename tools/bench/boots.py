@@ -59,16 +59,12 @@ class Gateway:
     bootstrapper: Bootstrapper
 
     @classmethod
-    def filled(cls, place: Path) -> "Gateway":
-        """Fill a folder with a release of machineadm and a certificate.
-
-        Raises:
-            EngineMissing: machineadm was not built yet.
-        """
+    def filled(cls, place: Path, program: Path) -> "Gateway":
+        """Fill a folder with a release of machineadm, which is the program, and a certificate."""
         now, store = utc_now(), place / "store"
         signer = Ed25519PrivateKey.generate()
         expires = now + timedelta(days=2)
-        folder.write(store, {"linux/amd64": machineadm.require()}, [signer], expires=expires)
+        folder.write(store, {"linux/amd64": program}, [signer], expires=expires)
         authority = Authority(trust_domain="bench", now=now, validity=timedelta(days=2))
         issued = authority.issue(Subject(role="node-gateway", name="node-gateway", hosts=(_ADDRESS,)))
         for name, data in (("tls.crt", issued.certificate), ("tls.key", issued.key)):
@@ -115,7 +111,7 @@ def rounds(count: int) -> Iterator[tuple[str, Boot]]:
     for number in range(count):
         for name in names[number:] + names[:number]:
             with tempfile.TemporaryDirectory(prefix="slipway-boots-") as scratch, site.opened() as place:
-                gateway = Gateway.filled(Path(scratch))
+                gateway = Gateway.filled(Path(scratch), machineadm.require())
                 node = place.machine("node")
                 place.serve("sh", "-c", gateway.command)
                 node.boot(gateway.user_data(*VARIANTS[name]))
