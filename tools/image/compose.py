@@ -88,8 +88,8 @@ class Project:
         """
         name = f"{self.name}-fill"
         mounts = (f"--volume={folder}:/release:ro", f"--volume={self.name}_{volume}:/target")
-        self._run("run", "--detach", "--name", name, "--user=0", "--cap-add=DAC_OVERRIDE", *mounts, "--entrypoint=cp", "cli",
-                  "-r", "/release/.", "/target/")  # fmt: skip
+        copy = ("--entrypoint=cp", "cli", "-r", "/release/.", "/target/")
+        self._run("run", "--detach", "--name", name, "--user=0", "--cap-add=DAC_OVERRIDE", *mounts, *copy)
         try:
             code = podman.podman("wait", name).strip()
             if code != "0":
