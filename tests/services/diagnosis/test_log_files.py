@@ -67,15 +67,9 @@ def headers(content: bytes = b"", **more: str) -> bytes:
 
 def sparse(size: str, part: bytes = b"1\n0\n1\n") -> bytes:
     """Give a member of so many bytes, of which only the first one is there."""
-    numbers = {
-        "GNU.sparse.major": "1",
-        "GNU.sparse.minor": "0",
-        "GNU.sparse.name": "s.log",
-        "GNU.sparse.realsize": size,
-    }
-    return headers(
-        part + b"\0" * (512 - len(part)) + b"x", **{f"GNU.sparse.{key}": value for key, value in numbers.items()}
-    )
+    numbers = {"major": "1", "minor": "0", "name": "s.log", "realsize": size}
+    content = part + b"\0" * (512 - len(part)) + b"x"
+    return headers(content, **{f"GNU.sparse.{key}": value for key, value in numbers.items()})
 
 
 @pytest.mark.parametrize(
