@@ -30,9 +30,14 @@ def run(pytester, path, text, *options):
     return result, (pytester.path / f"{path}.imported").exists()
 
 
-@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["alone", "spread"])
-@pytest.mark.parametrize("mark", ["pytest.mark.boots", "[pytest.mark.timeout(9), pytest.mark.engine]"])
-def test_a_marked_file_of_a_shard(pytester, spread, mark):
+@pytest.mark.parametrize(
+    ("mark", "spread"),
+    [
+        pytest.param("pytest.mark.boots", (), id="alone"),
+        pytest.param("[pytest.mark.timeout(9), pytest.mark.engine]", ("-n", "2"), id="spread"),
+    ],
+)
+def test_a_marked_file_of_a_shard(pytester, mark, spread):
     """It is not imported, and one line says so."""
     result, imported = run(pytester, "tests/node/test_it.py", f"pytestmark = {mark}\n{TEST}", "--quick", *spread)
     assert not imported
