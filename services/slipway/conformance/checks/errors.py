@@ -49,7 +49,7 @@ async def reasons(session: Session, info: provisionerpb.FormatInfo) -> None:
 @CHECKS.check_format("ERR-003")
 async def unknown_format(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A format that it does not serve is refused, and those that it serves are named."""
-    served = ",".join(sorted(one.format for one in session.info.formats))
+    served = ",".join(sorted(served_format.format for served_format in session.info.formats))
     for case in cases.of_clause("ERR-003"):
         request = cases.request(case, await session.base(info), info)
         got = await session.subject.render(request)
