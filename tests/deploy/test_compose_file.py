@@ -113,6 +113,6 @@ def test_the_gateway_reads_its_files_and_reaches_no_other_service(services: dict
 
 def test_no_word_of_a_health_check_has_a_blank(services: dict[str, Any]) -> None:
     """Podman splits the command at blanks, so that such a word would be several."""
-    checks = [one["healthcheck"]["test"] for one in services.values() if "healthcheck" in one]
+    checks = [service["healthcheck"]["test"] for service in services.values() if "healthcheck" in service]
     assert len(checks) == len(SERVICES) + 1
     assert [word for check in checks for word in check if len(word.split()) != 1] == []

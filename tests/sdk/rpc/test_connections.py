@@ -34,7 +34,7 @@ async def test_a_connection_that_ended_is_let_go() -> None:
         held.append(weakref.ref(line))
     del line
     gc.collect()
-    assert [one() for one in held] == [None] * 10
+    assert [reference() for reference in held] == [None] * 10
 
 
 async def test_a_connection_that_is_too_many_leaves_the_others_alone() -> None:
