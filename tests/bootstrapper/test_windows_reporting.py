@@ -66,7 +66,7 @@ def call_in(found: list[str]) -> str:
         (f"{{sinks: [{{{EVENTS_ONLY}}}]}}", f"failure '{BASE64}'"),
     ],
 )
-async def test_the_script_is_the_first_step_and_has_the_addresses_in_base64(reporting: str, call: str) -> None:
+async def test_first_step(reporting: str, call: str) -> None:
     """The step is in front of all others; no text, and so no argument of a program, shows an address."""
     found = await user_data(reporting)
     assert call_in(found) == f'Start-Report "$args" {call}'
@@ -81,12 +81,12 @@ async def test_the_script_is_the_first_step_and_has_the_addresses_in_base64(repo
     assert first["arguments"].endswith(f"\\steps\\{first['id']}.ps1")
 
 
-async def test_the_console_alone_has_no_script() -> None:
+async def test_console_sink_has_no_script() -> None:
     """Without an address nothing is sent, and no byte of the user data is for it."""
     assert not [text for text in await user_data("{sinks: [{console: {}}]}") if "Start-Report" in text]
 
 
-async def test_the_operator_gives_addresses_to_windows_too() -> None:
+async def test_operator_addresses() -> None:
     """A spec that says nothing has the operator's, made for its bundle."""
     asking = replace(bootstrapper(), addresses=lambda _: Addresses(URL, URL))
     answer = await asking.user_data(request("", "windows", WINDOWS))
@@ -94,7 +94,7 @@ async def test_the_operator_gives_addresses_to_windows_too() -> None:
     assert call_in(found) == f"Start-Report \"$args\" failure '{BASE64}' '{BASE64}'"
 
 
-async def test_an_address_that_is_none_is_refused() -> None:
+async def test_invalid_address_is_refused() -> None:
     """As on Linux, by its field."""
     made = request(f"{{sinks: [{{{PUT}}}]}}", "windows", WINDOWS)
     made.credentials.secrets[0].value = b"https://a.example/' ; evil"
@@ -102,7 +102,7 @@ async def test_an_address_that_is_none_is_refused() -> None:
         await bootstrapper().user_data(made)
 
 
-def test_every_command_is_one_of_the_system_or_of_the_script() -> None:
+def test_commands_exist() -> None:
     """A function that is called is there, and no call is misspelt."""
     functions = {text.split()[1] for text in written("function_statement")}
     known = {"Get-Item", "New-Object", "Remove-Item", "Start-Process", "Start-Sleep", "Test-Path", "taskkill.exe"}
@@ -111,7 +111,7 @@ def test_every_command_is_one_of_the_system_or_of_the_script() -> None:
     assert called - functions <= known
 
 
-def test_all_that_it_waits_for_has_an_end() -> None:
+def test_waits_are_bounded() -> None:
     """Requests, their time, their bytes, programs and tries are bounded, and a redirection is not followed."""
     assert [text.splitlines()[0] for text in written("while_statement")] == [
         "while ($requests -lt 300 -and $watch.Elapsed.TotalSeconds -lt 7200) {"
@@ -130,7 +130,7 @@ def test_all_that_it_waits_for_has_an_end() -> None:
     assert "$size = [Math]::Min($Most, $stream.Length)" in lines
 
 
-def test_nothing_of_it_fails_the_step() -> None:
+def test_errors_do_not_fail_the_step() -> None:
     """All that the runner's step does is tried, and the console stays the runner's."""
     begins = function("Start-Report").splitlines()
     assert begins[2] == "try {"
@@ -138,13 +138,13 @@ def test_nothing_of_it_fails_the_step() -> None:
     assert b"SerialPort" not in PROGRAM
 
 
-def test_the_events_are_opened_so_that_the_runner_can_write() -> None:
+def test_events_file_is_shared_with_the_runner() -> None:
     """Both readers of the file share it with a writer."""
     opened = [line for line in PROGRAM.decode().splitlines() if "[IO.File]::Open" in line]
     assert opened == ["$stream = [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite')"] * 2
     assert b"ReadAllText" not in PROGRAM
 
 
-def test_it_costs_few_bytes() -> None:
+def test_size() -> None:
     """User data hold it in base64."""
     assert len(PROGRAM) <= 3900

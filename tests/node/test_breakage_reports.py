@@ -66,7 +66,7 @@ async def condition_of(folder: Path, name: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_broken_stands_in_the_condition(harbour: Harbour, engine: Callable[..., None], name: str) -> None:
+def test_condition_of_broken_machine(harbour: Harbour, engine: Callable[..., None], name: str) -> None:
     """The condition names the failing step by the machine's event, and what its log bundle shows."""
     address, spec, reason = BROKEN[name]
     with gateway(harbour, engine, address) as one:

@@ -60,7 +60,7 @@ def _of_report(report: MachineReport) -> Condition:
 
 
 def end_of(status: str, reason: str, message: str) -> tuple[str, str, str]:
-    """Give what tells one end of a bootstrap from another one. What its logs show comes later, and is no other end."""
+    """Give what identifies an end of a bootstrap: not what its logs show, which arrives later."""
     return status, reason, message.partition(_LOGS)[0]
 
 

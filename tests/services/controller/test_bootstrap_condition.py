@@ -191,7 +191,7 @@ def test_a_console_is_named() -> None:
     assert MachineReport.of(reportspb.Report(bundle_id="b")) is None
 
 
-async def test_what_the_logs_show_comes_into_the_message_and_makes_no_second_event(reported: Reported) -> None:
+async def test_logs_reason_is_in_the_message_without_a_second_event(reported: Reported) -> None:
     """The logs arrive behind the events: the reason stays that of the event, and the Machine has one Warning event."""
     failed = {"step": "pre-00", "phase": planpb.PHASE_PRE, "exit_code": 22, "reason": "CommandFailed"}
     await reported.reported(FAILED, **failed)
@@ -205,7 +205,7 @@ async def test_what_the_logs_show_comes_into_the_message_and_makes_no_second_eve
     assert events == [f"bootstrap: {text}"]
 
 
-async def test_logs_of_a_bootstrap_that_did_not_fail_say_nothing(reported: Reported) -> None:
+async def test_logs_reason_of_complete_bootstrap_is_ignored(reported: Reported) -> None:
     """A machine that is complete has no reason of a failure, whatever its logs hold."""
     await reported.reported(COMPLETE, logs="DownloadNotFound")
     assert "DownloadNotFound" not in str(reported.bootstrap())

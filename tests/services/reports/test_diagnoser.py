@@ -7,18 +7,18 @@ from tests.services.reports.made import bundle_of
 NOT_FOUND = b"curl: (22) The requested URL returned error: 404\nexit 22\n"
 
 
-async def test_the_first_reason_is_given() -> None:
+async def test_first_reason() -> None:
     """As `slipway diagnose` finds it."""
     assert await Diagnoser().reason(bundle_of({"state/b/pre-00.failed": NOT_FOUND})) == "DownloadNotFound"
 
 
-async def test_what_is_not_known_or_no_bundle_has_no_reason() -> None:
+async def test_unknown_logs_have_no_reason() -> None:
     """The logs are kept in any case."""
     assert await Diagnoser().reason(bundle_of({"x.log": b"nothing of note\n"})) == ""
     assert await Diagnoser().reason(b"no archive") == ""
 
 
-async def test_what_takes_too_much_has_no_reason() -> None:
+async def test_large_answers_have_no_reason() -> None:
     """An answer over its limit is as one that cannot be read."""
     bounded = Diagnoser(LogReader(largest=10))
     assert await bounded.reason(bundle_of({"state/b/pre-00.failed": NOT_FOUND})) == ""
