@@ -51,9 +51,9 @@ async def user_data(reporting: str) -> list[str]:
     return list(texts((await bootstrapper().user_data(made)).user_data.decode()))
 
 
-def call_in(found: list[str]) -> str:
+def call_in(contents: list[str]) -> str:
     """Give the line that starts reporting."""
-    lines = {line for text in found for line in text.splitlines() if line.startswith('Start-Report "$args" ')}
+    lines = {line for text in contents for line in text.splitlines() if line.startswith('Start-Report "$args" ')}
     (line,) = lines
     return line
 
@@ -68,14 +68,14 @@ def call_in(found: list[str]) -> str:
 )
 async def test_first_step(reporting: str, call: str) -> None:
     """The step is in front of all others; no text, and so no argument of a program, shows an address."""
-    found = await user_data(reporting)
-    assert call_in(found) == f'Start-Report "$args" {call}'
-    assert not [text for text in found if "signature=s3cret" in text and text != URL]
-    plan = max((text for text in found if text.startswith('{"id"')), key=len)
+    contents = await user_data(reporting)
+    assert call_in(contents) == f'Start-Report "$args" {call}'
+    assert not [text for text in contents if "signature=s3cret" in text and text != URL]
+    plan = max((text for text in contents if text.startswith('{"id"')), key=len)
     first = json.loads(plan)["steps"][0]
     assert first["phase"] == "prepare"
     program = max(
-        (text for text in found if text.lstrip("\ufeff").startswith("$Error") and "Start-Report" in text), key=len
+        (text for text in contents if text.lstrip("\ufeff").startswith("$Error") and "Start-Report" in text), key=len
     )
     assert problems(program.lstrip("\ufeff").encode()) == []
     assert first["arguments"].endswith(f"\\steps\\{first['id']}.ps1")
@@ -90,8 +90,8 @@ async def test_operator_addresses() -> None:
     """A spec that says nothing has the operator's, made for its bundle."""
     asking = replace(bootstrapper(), addresses=lambda _: Addresses(URL, URL))
     answer = await asking.user_data(request("", "windows", WINDOWS))
-    found = list(texts(answer.user_data.decode()))
-    assert call_in(found) == f"Start-Report \"$args\" failure '{BASE64}' '{BASE64}'"
+    contents = list(texts(answer.user_data.decode()))
+    assert call_in(contents) == f"Start-Report \"$args\" failure '{BASE64}' '{BASE64}'"
 
 
 async def test_invalid_address_is_refused() -> None:

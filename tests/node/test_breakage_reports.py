@@ -35,18 +35,18 @@ BROKEN: dict[str, tuple[str, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
-def take_reports(one: Gateway, harbour: Harbour, name: str) -> None:
+def take_reports(source: Gateway, harbour: Harbour, name: str) -> None:
     """Have a gateway take the reports of a machine, and the operator give it the addresses."""
-    folder = one.store.parent
+    folder = source.store.parent
     (folder / "key").write_text("k" * 64)
     capabilities = Capabilities.of_file(folder / "key")
-    one.command += f" --report-store=file://{folder}/reports --report-key-file={folder}/key"
+    source.command += f" --report-store=file://{folder}/reports --report-key-file={folder}/key"
 
     def addresses(bundle_id: str) -> Addresses:
         key = BundleKey("default", "harbour", name, bundle_id)
         expires = int(time.time()) + HOURS
         events, logs = (
-            f"https://{one.address}" + capabilities.address(Target(key, kind), expires=expires)
+            f"https://{source.address}" + capabilities.address(Target(key, kind), expires=expires)
             for kind in (Kind.EVENTS, Kind.LOGS)
         )
         return Addresses(events, logs)
@@ -69,18 +69,18 @@ async def condition_of(folder: Path, name: str) -> tuple[str, str, str]:
 def test_condition_of_broken_machine(harbour: Harbour, engine: Callable[..., None], name: str) -> None:
     """The condition names the failing step by the machine's event, and what its log bundle shows."""
     address, spec, reason = BROKEN[name]
-    with gateway(harbour, engine, address) as one:
-        take_reports(one, harbour, name)
-        one.start()
+    with gateway(harbour, engine, address) as source:
+        take_reports(source, harbour, name)
+        source.start()
         commands = {"pre": [EXECUTOR, *spec["commands"]["pre"]]}
-        machine = harbour.worker(name, **one.spec | spec | {"commands": commands})
+        machine = harbour.worker(name, **source.spec | spec | {"commands": commands})
         record, _ = failure(machine)
-        kept = one.store.parent / "reports"
+        kept = source.store.parent / "reports"
         machine.wait_until(
             lambda: any(kept.rglob("*_logs_*")) and any(kept.rglob("*_failed_*")), "no report", timeout=SECONDS
         )
-        (one.store.parent / "files").mkdir()
-        status, why, message = asyncio.run(condition_of(one.store.parent, name))
+        (source.store.parent / "files").mkdir()
+        status, why, message = asyncio.run(condition_of(source.store.parent, name))
         assert (status, why) == ("False", record["reason"])
         assert message.startswith(f"step {record['step']} of the phase ")
         assert message.endswith(f"(source: machine); its logs show {reason}")

@@ -114,20 +114,6 @@ def test_the_log_bundle_arrives(  # noqa: PLR0913  # fixtures and the row of the
         assert LOGS_PATH not in sink.objects
 
 
-def test_downloaded_agent_makes_the_log_bundle(dash: LinuxMachine, sink: Sink, engine: Callable[..., None]) -> None:
-    """It is in none of the folders of an image: the runner's own link leads to it."""
-    engine(AGENT)
-    program = dash.path("/var/lib/slipway/machineadm")
-    program.parent.mkdir(parents=True, exist_ok=True)
-    program.write_bytes(machineadm.require().read_bytes())
-    program.chmod(0o755)
-    dash.path("/var/lib/slipway/agent").symlink_to("machineadm")
-    prepare(dash, sink.address, script("m", "exit 3"), logs=specpb.REPORTED_LOGS_ON_FAILURE)
-    assert dash.run(ENTRY) == 1
-    wait_for(lambda: LOGS_PATH in sink.objects, seconds=300)
-    assert sink.objects[LOGS_PATH].startswith(b"\x1f\x8b")
-
-
 def without_curl(machine: LinuxMachine) -> list[str]:
     """Give what starts the runner where GNU wget is the only client."""
     machine.path("/only").mkdir()
