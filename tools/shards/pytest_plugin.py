@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.oracles.pytest_plugin import MARKS
+from tools.oracles.pytest_plugin import SKIPPED_IN_QUICK
 from tools.shards import shard_map
 
 _SHOWN = 3000
@@ -97,4 +97,4 @@ def _owner(file: str) -> str | None:
 
 def _needs_more(item: pytest.Item) -> bool:
     fixtures = getattr(item, "fixturenames", ())
-    return "engine" in fixtures or any(item.get_closest_marker(mark) for mark in MARKS)
+    return "engine" in fixtures or any(item.get_closest_marker(mark) for mark in SKIPPED_IN_QUICK)

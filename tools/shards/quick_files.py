@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tools.oracles.pytest_plugin import LEFT_OUT, MARKS
+from tools.oracles.pytest_plugin import LEFT_OUT, SKIPPED_IN_QUICK
 from tools.shards import shard_map
 
 _FILES = pytest.StashKey[set[str]]()
@@ -42,7 +42,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def is_marked(file: Path) -> bool:
     """Return whether ``pytestmark`` of the file has a mark that a quick run leaves out."""
     text = file.read_text(encoding="utf-8")
-    return "pytestmark" in text and not MARKS.isdisjoint(_marks(ast.parse(text)))
+    return "pytestmark" in text and not SKIPPED_IN_QUICK.isdisjoint(_names_in_pytestmark(ast.parse(text)))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -66,13 +66,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"all tests of {count} {'file' if count == 1 else 'files'}: {LEFT_OUT}")
 
 
-def _marks(module: ast.Module) -> Iterator[str]:
+def _names_in_pytestmark(module: ast.Module) -> Iterator[str]:
     """Give the names of the marks without arguments."""
     for statement in module.body:
         if isinstance(statement, ast.Assign) and "pytestmark" in map(ast.unparse, statement.targets):
             value = statement.value
-            marks = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-            yield from (mark.attr for mark in marks if isinstance(mark, ast.Attribute))
+            elements = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+            yield from (element.attr for element in elements if isinstance(element, ast.Attribute))
 
 
 @cache
