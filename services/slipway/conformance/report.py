@@ -65,16 +65,16 @@ def report(session: Session, results: Sequence[Result], *, known: Collection[str
 def _verdict(made: reportpb.Report, results: Sequence[Result], *, gone: bool) -> reportpb.Verdict.ValueType:
     if any(one.ending is Ending.FAILED for one in results) or (_RENDER in made.chapters and not made.profiles):
         return reportpb.VERDICT_NOT_CONFORMANT
-    if gone or any(_open(one) for one in results):
+    if gone or any(_open(result) for result in results):
         return reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
     return reportpb.VERDICT_CONFORMANT
 
 
-def _open(one: Result) -> bool:
+def _open(result: Result) -> bool:
     """Whether another decoder, or a machine as usual, may show that it breaks a clause that binds."""
-    if one.unjudged and clauses()[one.check.clause].level is Level.MUST:
+    if result.unjudged and clauses()[result.check.clause].level is Level.MUST:
         return True
-    return one.ending is Ending.UNVERIFIED and one.check.clause in CORE
+    return result.ending is Ending.UNVERIFIED and result.check.clause in CORE
 
 
 def as_expected(made: reportpb.Report) -> bool:

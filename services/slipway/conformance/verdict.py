@@ -69,9 +69,9 @@ def _verdict(made: reportpb.Report) -> Iterator[str]:
 
 
 def _causes(made: reportpb.Report) -> Iterator[str]:
-    unverified = [one for one in made.findings if one.state == reportpb.FINDING_STATE_UNVERIFIED]
-    unjudged = any(one.unjudged for one in unverified)
-    unread = any(not one.unjudged and one.check.partition(".")[0] in CORE for one in unverified)
+    unverified = [finding for finding in made.findings if finding.state == reportpb.FINDING_STATE_UNVERIFIED]
+    unjudged = any(finding.unjudged for finding in unverified)
+    unread = any(not finding.unjudged and finding.check.partition(".")[0] in CORE for finding in unverified)
     if unjudged:
         yield "This machine was too slow to judge all of it: see UNVERIFIED above, and run it again on a quiet machine."
     if unread:

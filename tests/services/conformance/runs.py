@@ -49,28 +49,28 @@ def keeps(made: reportpb.Report) -> bool:
     """Whether a report says that the contract is kept, but for what this machine was too slow to judge."""
     if made.verdict != reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
         return made.verdict == reportpb.VERDICT_CONFORMANT
-    unverified = [one for one in made.findings if one.state == reportpb.FINDING_STATE_UNVERIFIED]
-    unread = any(not one.unjudged and one.check.partition(".")[0] in CORE for one in unverified)
-    return any(one.unjudged for one in unverified) and not unread
+    unverified = [finding for finding in made.findings if finding.state == reportpb.FINDING_STATE_UNVERIFIED]
+    unread = any(not finding.unjudged and finding.check.partition(".")[0] in CORE for finding in unverified)
+    return any(finding.unjudged for finding in unverified) and not unread
 
 
 def as_usual(made: reportpb.Report, kept: reportpb.Report) -> reportpb.Report:
     """Give a report with what another one says where this machine was too slow to judge; else it is as it was made."""
-    unjudged = {one.check for one in made.findings if one.unjudged}
+    unjudged = {finding.check for finding in made.findings if finding.unjudged}
     if not unjudged:
         return made
-    found = {one.check: one for one in kept.findings if one.check in unjudged}
-    found.update({one.check: one for one in made.findings if one.check not in unjudged})
+    findings = {finding.check: finding for finding in kept.findings if finding.check in unjudged}
+    findings.update({finding.check: finding for finding in made.findings if finding.check not in unjudged})
     passed = {*made.passed, *unjudged.intersection(kept.passed)}
     filled = reportpb.Report()
     filled.CopyFrom(made)
     del filled.findings[:], filled.passed[:], filled.formats[:]
-    filled.findings.extend(found[id_] for id_ in CHECKS if id_ in found)
+    filled.findings.extend(findings[id_] for id_ in CHECKS if id_ in findings)
     filled.passed.extend(id_ for id_ in CHECKS if id_ in passed)
     # What was not judged was not seen in the user data either.
     filled.formats.extend(kept.formats)
     filled.summary.passed += len(passed) - len(made.passed)
-    filled.summary.unverified = sum(one.state == reportpb.FINDING_STATE_UNVERIFIED for one in filled.findings)
+    filled.summary.unverified = sum(finding.state == reportpb.FINDING_STATE_UNVERIFIED for finding in filled.findings)
     if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
         filled.verdict, filled.conformant = kept.verdict, kept.conformant
     return filled

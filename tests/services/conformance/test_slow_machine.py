@@ -139,7 +139,7 @@ async def test_what_was_not_judged_is_open(
 
 
 async def test_what_no_longer_answers_is_not_conformant() -> None:
-    """Although nothing else is wrong: nobody has made the other checks."""
+    """Although nothing else is wrong: the other checks were not made."""
     async with session() as opened:
         opened.gone = "it no longer answers"
         made = report(opened, [Result(CHECKS["INF-001.name"], Ending.PASSED)])
