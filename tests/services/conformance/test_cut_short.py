@@ -70,14 +70,14 @@ async def test_a_provisioner_that_hangs_costs_little(monkeypatch: pytest.MonkeyP
     hangs = _Hangs()
     # The second try of a call counts as quick, however slow this machine is.
     monkeypatch.setattr(subject, "_QUICK_AGAIN", 2.0)
-    found = await judged(Bent(before=hangs), slowness, [check for check in all_checks() if check.chapter == "render"])
-    assert found.verdict == reportpb.VERDICT_NOT_CONFORMANT
-    failed = [finding for finding in found.findings if finding.state == reportpb.FINDING_STATE_FAILED]
+    result = await judged(Bent(before=hangs), slowness, [check for check in all_checks() if check.chapter == "render"])
+    assert result.verdict == reportpb.VERDICT_NOT_CONFORMANT
+    failed = [finding for finding in result.findings if finding.state == reportpb.FINDING_STATE_FAILED]
     assert any(subject.HANGS in finding.found for finding in failed)
-    assert not as_expected(found)
+    assert not as_expected(result)
     # Calls that are made together, or on a machine that is slow just then, may hang besides; a whole run makes 4,000.
     assert hangs.asked < 400
-    not_run = {finding.check for finding in found.findings if subject.HANGS in finding.found}
+    not_run = {finding.check for finding in result.findings if subject.HANGS in finding.found}
     assert len(not_run) > len(all_checks()) // 2
 
 
@@ -88,13 +88,13 @@ async def test_a_slow_machine_does_not_show_that_it_keeps_the_contract(
     """One that is five times slower judges nothing of the same provisioner, and the verdict says it."""
     monkeypatch.setattr(subject, "RENDER_SECONDS", 0.2)
     ids = ("INF-001.name", "RND-001.odd-tags", "RND-006.sha256")
-    found = await judged(Bent(before=hangs()), 5.0, [CHECKS[id_] for id_ in ids])
-    assert found.summary.failed == 0, found.findings
-    assert found.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
-    assert not found.conformant
-    assert [finding.check for finding in found.findings if finding.unjudged]
-    assert "run it again on a quiet machine" in verdict.as_text(found)
-    assert "--decode-cmd" not in verdict.as_text(found)
+    result = await judged(Bent(before=hangs()), 5.0, [CHECKS[id_] for id_ in ids])
+    assert result.summary.failed == 0, result.findings
+    assert result.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
+    assert not result.conformant
+    assert [finding.check for finding in result.findings if finding.unjudged]
+    assert "run it again on a quiet machine" in verdict.as_text(result)
+    assert "--decode-cmd" not in verdict.as_text(result)
 
 
 async def test_the_time_is_over() -> None:

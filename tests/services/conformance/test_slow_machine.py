@@ -114,28 +114,28 @@ _AS_FAR = reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
 
 
 @pytest.mark.parametrize(
-    ("ended", "found", "kept", "words", "reason"),
+    ("ends", "verdict_", "kept", "words", "reason"),
     [
         ([_NOT_JUDGED], _AS_FAR, True, ("too slow",), "a clause that binds, and is in no profile's core"),
         ([_SHOULD], reportpb.VERDICT_CONFORMANT, True, (), "a clause that does not bind"),
-        ([_UNREAD], _AS_FAR, False, ("--decode-cmd",), "nobody has read what every user data must hold"),
+        ([_UNREAD], _AS_FAR, False, ("--decode-cmd",), "what every user data must hold was not read"),
         ([_NOT_JUDGED, _UNREAD], _AS_FAR, False, ("too slow", "--decode-cmd"), "both causes"),
     ],
 )
 async def test_what_was_not_judged_is_open(
-    ended: list[Result], found: reportpb.Verdict.ValueType, kept: bool, words: tuple[str, ...], reason: str
+    ends: list[Result], verdict_: reportpb.Verdict.ValueType, kept: bool, words: tuple[str, ...], reason: str
 ) -> None:
     """The verdict says it, with the cause of each; a test of a real provisioner holds on a slow machine, too."""
-    results = [Result(CHECKS["INF-001.name"], Ending.PASSED), *ended]
-    results.sort(key=lambda one: list(CHECKS).index(one.check.id))
+    results = [Result(CHECKS["INF-001.name"], Ending.PASSED), *ends]
+    results.sort(key=lambda end: list(CHECKS).index(end.check.id))
     async with session() as opened:
         made = report(opened, results)
-        usual = report(opened, [Result(one.check, Ending.PASSED) for one in results])
-        listed = report(opened, results, known=[one.check.id for one in ended])
-    assert (made.verdict, keeps(made)) == (found, kept), reason
+        usual = report(opened, [Result(result_.check, Ending.PASSED) for result_ in results])
+        listed = report(opened, results, known=[end.check.id for end in ends])
+    assert (made.verdict, keeps(made)) == (verdict_, kept), reason
     assert tuple(word for word in ("too slow", "--decode-cmd") if word in verdict.as_text(made)) == words, reason
-    assert (as_usual(made, usual) == usual) is (_UNREAD not in ended), reason
-    assert as_expected(listed) is (_UNREAD not in ended), "what was not judged does not count as passed"
+    assert (as_usual(made, usual) == usual) is (_UNREAD not in ends), reason
+    assert as_expected(listed) is (_UNREAD not in ends), "what was not judged does not count as passed"
 
 
 async def test_what_no_longer_answers_is_not_conformant() -> None:
