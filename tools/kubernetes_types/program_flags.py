@@ -53,9 +53,9 @@ def _help(program: str, series: str, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def _with_sources(asked: dict[str, list[str]]) -> dict[str, list[str]]:
+def _with_sources(flags_by_series: dict[str, list[str]]) -> dict[str, list[str]]:
     read = kubelet_flags()
-    different = [series for series, flags in asked.items() if read[series] != flags]
+    different = [series for series, flags in flags_by_series.items() if read[series] != flags]
     if different:
         sys.exit(f"the source of the kubelet {', '.join(different)} was read otherwise than the program answers")
     return read
