@@ -21,7 +21,7 @@ LOGS = """
 
 
 def test_flags_are_read_where_they_are_registered(tmp_path: Path) -> None:
-    """Of options, cAdvisor and the library of logs; text that only mentions a flag, and flags for Windows, are left out."""
+    """Of options, cAdvisor and the library of logs; mentions of a flag, and flags of Windows, are left out."""
     texts = {
         "kubernetes/cmd/kubelet/app/options/options.go": OPTIONS,
         "kubernetes/cmd/kubelet/app/options/globalflags_linux.go": GLOBAL,
