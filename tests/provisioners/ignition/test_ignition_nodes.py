@@ -1,4 +1,4 @@
-"""Tests that nodes of a config are looked up, and not collected anew for each of them."""
+"""The paths of a config are looked up, and not collected for each entry."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 
 class _Watched(dict[str, File]):
-    """Files, and how often somebody went through all of them."""
+    """Files, with a count of the iterations over all of them."""
 
     passes = 0
 
@@ -45,11 +45,11 @@ def test_no_file_goes_through_all_others() -> None:
     assert not context.refusals
     assert files.passes == 0
     assert len(nodes.paths) == 4 * 5
-    assert files.passes == 1, "the watched files notice who goes through them"
+    assert files.passes == 1, "an iteration is counted"
 
 
-def test_a_path_that_is_taken_is_refused_whatever_has_it() -> None:
-    """An entry at the path of a file, a directory or a link is a second one, of any kind."""
+def test_a_path_that_is_taken_is_refused() -> None:
+    """A second entry for the path of a file, a directory or a link is refused."""
     nodes, context, _ = _nodes()
     nodes.add_file(_file(1), "file")
     nodes.add_directory(ospb.Directory(path="/srv/2", owner="root", group="root"), "directory")
