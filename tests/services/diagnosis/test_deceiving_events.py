@@ -54,7 +54,7 @@ def test_work_grows_with_the_text_only(name: str) -> None:
     unit = HOSTILE[name]
     text = unit * ((1 << 18) // len(unit))
     assert read(text) == []
-    assert calls_made(lambda: read(text), event_of, lambda given: len(given["text"])) <= 10 * len(text)
+    assert calls_made(lambda: read(text), event_of, lambda arguments: len(arguments["text"])) <= 10 * len(text)
     half = text[: len(text) // 2]
     assert lines_run(lambda: read(text)) <= 2.2 * lines_run(lambda: read(half)) + 1000
 

@@ -22,3 +22,8 @@ async def test_large_answers_have_no_reason() -> None:
     """An answer over its limit is as one that cannot be read."""
     bounded = Diagnoser(LogReader(largest=10))
     assert await bounded.reason(bundle_of({"state/b/pre-00.failed": NOT_FOUND})) == ""
+
+
+async def test_logs_do_not_wait_for_others() -> None:
+    """A bundle that takes long to read does not keep those behind it from being stored: they have no reason then."""
+    assert await Diagnoser(seconds=0.0).reason(bundle_of({"state/b/pre-00.failed": NOT_FOUND})) == ""

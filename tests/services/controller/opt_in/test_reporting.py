@@ -128,8 +128,9 @@ async def test_a_pool_has_no_address(reporting: OptedIn) -> None:
             assert "no address for this MachinePool" in reporting.condition("p", "DataSecretAvailable")[2]
 
 
-@pytest.mark.parametrize("provisioner", ["talos", "windows"])
-@pytest.mark.parametrize("sink", ["put", "workloadCluster"])
+@pytest.mark.parametrize(
+    ("provisioner", "sink"), [("talos", "put"), ("talos", "workloadCluster"), ("windows", "workloadCluster")]
+)
 async def test_what_sends_nothing_is_refused(reporting: OptedIn, provisioner: str, sink: str) -> None:
     """Where nothing on the machine would send it, the annotation is no wish that is dropped."""
     reporting.config(annotations={**asking(sink), ownership.PROVISIONER: provisioner})
