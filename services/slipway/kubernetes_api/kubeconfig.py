@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import yaml
 
 
-class KubeconfigRefused(Exception):  # noqa: N818  # subject and state, as the contract names its errors
+class KubeconfigRefused(Exception):  # noqa: N818  # reads as what it is
     """A kubeconfig cannot be used; the text says why and holds nothing of it."""
 
 

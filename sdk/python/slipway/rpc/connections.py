@@ -27,8 +27,6 @@ class Bounded:
         self._make = make
         self._bounds = bounds
         self._open: dict[asyncio.BaseTransport, str] = {}
-        # Each ends with its connection: a timer that still runs would keep all that the closed connection held.
-        self._timers: dict[asyncio.BaseTransport, asyncio.TimerHandle] = {}
 
     def __call__(self) -> asyncio.Protocol:
         """Give the protocol of a new connection."""
@@ -40,13 +38,13 @@ class Bounded:
         if len(self._open) >= self._bounds.total or Counter(self._open.values())[host] >= self._bounds.of_host:
             return False
         self._open[transport] = host
-        self._timers[transport] = asyncio.get_running_loop().call_later(self._bounds.seconds, transport.abort)
+        asyncio.get_running_loop().call_later(self._bounds.seconds, transport.abort)
         return True
 
     def closed(self, transport: asyncio.BaseTransport | None) -> None:
         """Forget a connection."""
-        if transport is not None and self._open.pop(transport, None) is not None:
-            self._timers.pop(transport).cancel()
+        if transport is not None:
+            self._open.pop(transport, None)
 
     def abort(self) -> None:
         """End all that are open."""

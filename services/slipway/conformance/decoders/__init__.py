@@ -26,8 +26,7 @@ async def decoded(
 
     Raises:
         Broken: it cannot be read as its format.
-        Unverified: no decoder reads the format.
-        Unjudged: a program that reads it did not end, on a machine that is too slow.
+        Unverified: nobody here can read the format.
     """
     attachments = {one.name: one.content for one in response.attachments}
     try:
