@@ -13,7 +13,7 @@ import yaml
 
 from tools.oracles.go_examples import EXAMPLES
 
-pytestmark = pytest.mark.timeout(400)
+pytestmark = pytest.mark.timeout(1200)
 ROOT = Path(__file__).resolve().parents[2]
 _KEPT = ROOT / "docs" / "conformance" / "bottlerocket.example.com.yaml"
 _CODES = {

@@ -31,7 +31,7 @@ _END = 'json.dump({"features": ["os.files"], "os": {"files": list(files.values()
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(("name", "unknown"), [("cloud-init", []), ("ignition", ["ignition/3.4.0"])])
 async def test_a_real_machine_is_the_judge(engine: Callable[..., None], name: str, unknown: list[str]) -> None:
     """cloud-init and Ignition set up a machine, systemd starts the program, and the suite sees both.

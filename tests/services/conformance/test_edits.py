@@ -28,7 +28,7 @@ _SEEN = [(name, edit) for name in RUN for edit in edits(name) if edit.check]
 
 
 @pytest.mark.long
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("name", "edit"), _SEEN, ids=[edit.name.replace(" ", "-") for _, edit in _SEEN])
 async def test_a_slip_in_python_is_seen(name: str, edit: Edit, tmp_path: Path) -> None:
     """By the check that is named beside it. A set has the same order in each run, which is not that of the list."""
@@ -39,7 +39,7 @@ async def test_a_slip_in_python_is_seen(name: str, edit: Edit, tmp_path: Path) -
 
 
 @pytest.mark.long
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", RUN)
 async def test_a_copy_without_a_slip_passes(name: str, tmp_path: Path) -> None:
     """The copy itself breaks nothing: what the checks above see is the edit."""

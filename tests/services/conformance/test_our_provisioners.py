@@ -17,7 +17,7 @@ from slipway.conformance.run import conformance
 from tests.services.conformance.edits.edit import edits
 from tools import conformance_reports
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1800)
 ROOT = Path(__file__).resolve().parents[3]
 
 _ROWS = {

@@ -13,7 +13,7 @@ from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 async def test_it_keeps_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over TLS, with the decoder that it comes with: no clause is broken, and all that it declares was read."""
     folder = tmp_path / "acme"

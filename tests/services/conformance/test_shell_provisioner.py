@@ -19,7 +19,7 @@ FOLDER = Path(__file__).resolve().parents[3] / "examples" / "provisioner-shell"
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 async def test_it_keeps_the_contract() -> None:
     """Over TLS, with a decoder that shares nothing with it: no clause is broken, and all that it declares was read."""
     command = ("-m", "slipway.cli", "provisioner", "serve", "--exec", shlex.quote(str(FOLDER / "provisioner.sh")))
@@ -33,7 +33,7 @@ async def test_it_keeps_the_contract() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("edit", _SEEN, ids=[edit.name.replace(" ", "-") for edit in _SEEN])
 async def test_a_slip_is_seen(edit: Edit, tmp_path: Path) -> None:
     """By the check that is named beside it."""
