@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports bench-downloads pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports bench-downloads bench-boots pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -80,6 +80,10 @@ bench-reports: .venv/ready ## Measure how a node gateway receives reports of mac
 
 bench-downloads: .venv/ready ## Measure how machines download from a node gateway
 	@$(BIN)/python -m tools.bench.downloads
+
+bench-boots: .venv/ready ## Measure boots of a real node by delivery and executor; root
+	@$(BIN)/python -m tools.oracles.build node-1.34 machineadm
+	@$(BIN)/python -m tools.bench.boots
 
 bench-cluster: .venv/ready ## Measure bootstrap providers in a real management cluster
 	@$(BIN)/python -m tools.oracles.build cluster cluster-api-1.14-kubeadm-bootstrap

@@ -6,7 +6,12 @@ import hypothesis
 import pytest
 import structlog
 
-pytest_plugins = ["tools.oracles.pytest_plugin", "tools.oracles.passed", "tools.shards.pytest_plugin"]
+pytest_plugins = [
+    "tools.oracles.pytest_plugin",
+    "tools.oracles.passed",
+    "tools.shards.pytest_plugin",
+    "tools.shards.quick_files",
+]
 
 # The same examples everywhere, so that a red test is red for everybody, and no clock: machines are busy. To look for
 # new examples: pytest --hypothesis-profile=explore.

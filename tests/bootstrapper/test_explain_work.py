@@ -12,7 +12,7 @@ from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.bench.subjects import native
 
-_BUDGET = 4200
+_BUDGET = 3800
 """Calls of Python functions for one command in each of three phases, in the columns of all formats together."""
 
 

@@ -20,7 +20,8 @@ from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.engines.kubeadm.engine import KubeadmEngine
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.table import EngineTable
-from slipway.bootstrapper.explanation import MAX_ROWS_BYTES, explain
+from slipway.bootstrapper.explain_matrix import MAX_ROWS_BYTES
+from slipway.bootstrapper.explanation import explain
 from slipway.bootstrapper.lowering.table import all_passes
 from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.contract.errors import SlipwayError
@@ -127,35 +128,35 @@ def counted_calls() -> Iterator[list[int]]:
 
 def subject(add: Add, number: int) -> bootstrappb.Subject:
     """Give a machine with so many of something."""
-    one = text_format.Parse(SUBJECT, bootstrappb.Subject())
+    machine = text_format.Parse(SUBJECT, bootstrappb.Subject())
     if add in {_files, _chained_links}:
-        one.spec.os.users.add(name="ann")
+        machine.spec.os.users.add(name="ann")
     for each in range(number):
-        add(one, each)
-    return one
+        add(machine, each)
+    return machine
 
 
 def work_of(ask: Callable[[Bootstrapper, bootstrappb.Subject], Awaitable[object]], add: Add, number: int) -> int:
     """Count the calls that a question takes, answered or refused."""
-    bootstrapper, one = embedded_bootstrapper(store=PlaceholderStore()), subject(add, number)
+    bootstrapper, machine = embedded_bootstrapper(store=PlaceholderStore()), subject(add, number)
 
     async def whole() -> None:
         with suppress(SlipwayError):
-            await ask(bootstrapper, one)
+            await ask(bootstrapper, machine)
 
     with counted_calls() as calls:
         asyncio.run(whole())
     return calls[0]
 
 
-def _explain(bootstrapper: Bootstrapper, one: bootstrappb.Subject) -> Awaitable[object]:
-    return explain(bootstrapper, bootstrappb.ExplainRequest(subject=one))
+def _explain(bootstrapper: Bootstrapper, machine: bootstrappb.Subject) -> Awaitable[object]:
+    return explain(bootstrapper, bootstrappb.ExplainRequest(subject=machine))
 
 
 def _user_data(name: str) -> Callable[[Bootstrapper, bootstrappb.Subject], Awaitable[object]]:
-    def ask(bootstrapper: Bootstrapper, one: bootstrappb.Subject) -> Awaitable[object]:
-        one.spec.provisioner.name = name
-        return bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=one))
+    def ask(bootstrapper: Bootstrapper, machine: bootstrappb.Subject) -> Awaitable[object]:
+        machine.spec.provisioner.name = name
+        return bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=machine))
 
     return ask
 
@@ -172,19 +173,19 @@ def test_work_grows_with_the_spec(question: str, add: Add) -> None:
     assert many <= most, f"{fewest} calls for {FEWEST}, {few} for {FEW}, {many} for {MANY}"
 
 
-def test_rows_that_are_left_out_are_told() -> None:
+def test_rows_that_are_left_out_are_counted() -> None:
     """An answer stays below what a message may have, and says how many rows are missing."""
-    bootstrapper, one = embedded_bootstrapper(store=PlaceholderStore()), subject(_commands, 0)
+    bootstrapper, machine = embedded_bootstrapper(store=PlaceholderStore()), subject(_commands, 0)
     for number in range(400):
-        _commands(one, number)
-        for phase in (one.spec.commands.boot, one.spec.commands.pre, one.spec.commands.post):
+        _commands(machine, number)
+        for phase in (machine.spec.commands.boot, machine.spec.commands.pre, machine.spec.commands.post):
             phase[number].origin.path = f"spec.{'x' * 900}[{number}]"
-    answer = asyncio.run(explain(bootstrapper, bootstrappb.ExplainRequest(subject=one)))
+    answer = asyncio.run(explain(bootstrapper, bootstrappb.ExplainRequest(subject=machine)))
     assert MAX_ROWS_BYTES * 0.99 < answer.ByteSize() < MAX_ROWS_BYTES * 1.2
-    (told,) = (each for each in answer.diagnostics if each.code != "DELIVERY")
+    (diagnostic,) = (entry for entry in answer.diagnostics if entry.code != "DELIVERY")
     one_row, two_rows = (len(_rows(bootstrapper, number)) for number in (1, 2))
-    assert told.code == "ROWS_LEFT_OUT"
-    assert len(answer.rows) + int(told.message.split()[0]) == one_row + 399 * (two_rows - one_row)
+    assert diagnostic.code == "ROWS_LEFT_OUT"
+    assert len(answer.rows) + int(diagnostic.message.split()[0]) == one_row + 399 * (two_rows - one_row)
 
 
 def _rows(bootstrapper: Bootstrapper, number: int) -> list[bootstrappb.ExplainRow]:

@@ -119,18 +119,18 @@ async def test_the_machine_is_the_same_bundle_whatever_its_address_is() -> None:
 
 @pytest.mark.parametrize(
     ("provisioner", "target", "path"),
-    [("windows", WINDOWS, "spec.reporting.sinks"), ("talos", "", "reporting")],
+    [("windows", WINDOWS, "spec.reporting.sinks[1].workloadCluster"), ("talos", "", "reporting")],
 )
 async def test_where_nothing_sends_it_is_refused(provisioner: str, target: str, path: str) -> None:
-    """Windows and Talos are refused by the field, with something to do; without an address they are not."""
+    """Windows, for the cluster, and Talos are refused by the field; for the console they are not."""
     with pytest.raises(SlipwayError) as caught:
-        await bootstrapper().user_data(request(f"{{sinks: [{{{PUT}}}]}}", provisioner, target))
+        await bootstrapper().user_data(request("{sinks: [{console: {}}, {workloadCluster: {}}]}", provisioner, target))
     check(caught.value)
     assert any(path in violation.path for violation in caught.value.violations)
     await bootstrapper().user_data(request("{sinks: [{console: {}}]}", provisioner, target))
 
 
-@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition", "talos", "windows"])
+@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition", "talos"])
 async def test_the_operator_gives_addresses_to_machines_that_can_report(provisioner: str) -> None:
     """A spec that says nothing has the operator's, made for its bundle; who cannot report is rendered as before."""
     bundles = []
@@ -139,10 +139,10 @@ async def test_the_operator_gives_addresses_to_machines_that_can_report(provisio
         bundles.append(bundle_id)
         return Addresses(URL, URL)
 
-    target = {"windows": WINDOWS, "talos": ""}.get(provisioner, LINUX)
+    target = "" if provisioner == "talos" else LINUX
     asking = replace(bootstrapper(), addresses=addresses)
     answer = await asking.user_data(request("", provisioner, target))
-    if provisioner in {"talos", "windows"}:
+    if provisioner == "talos":
         assert not bundles
         assert answer == await bootstrapper().user_data(request("", provisioner, target))
         return

@@ -106,4 +106,13 @@ def test_the_gateway_reads_its_files_and_reaches_no_other_service(services: dict
         )
     assert settings.store == f"file://{mounts['artifacts']['target']}"
     assert settings.listen_address.endswith(f":{gateway['ports'][0]['target']}")
-    assert "/healthz" in gateway["healthcheck"]["test"][3]
+    port = gateway["ports"][0]["target"]
+    probe = ["CMD", "python3", "-m", "slipway.node_gateway.probe", f"https://127.0.0.1:{port}", "/certs/ca.crt"]
+    assert gateway["healthcheck"]["test"] == probe
+
+
+def test_no_word_of_a_health_check_has_a_blank(services: dict[str, Any]) -> None:
+    """Podman splits the command at blanks, so that such a word would be several."""
+    checks = [service["healthcheck"]["test"] for service in services.values() if "healthcheck" in service]
+    assert len(checks) == len(SERVICES) + 1
+    assert [word for check in checks for word in check if len(word.split()) != 1] == []

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from slipway.bootstrapper.artifacts.agent import Artifacts
+from slipway.bootstrapper.assembly.report_addresses import AddressesOf
 from slipway.bootstrapper.bootstrapper import utc_now
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.ephemeral_store import EphemeralStore
@@ -50,6 +51,13 @@ class Rendering:
         """The same cluster, whose operator lets machines fetch their user data."""
         other = Rendering.__new__(Rendering)
         other._bootstrapper, other._store = replace(self._bootstrapper, fetching=fetching), store
+        other._questions = self._questions
+        return other
+
+    def reporting(self, addresses: AddressesOf) -> "Rendering":
+        """The same cluster, whose operator has machines report to these addresses."""
+        other = Rendering.__new__(Rendering)
+        other._bootstrapper, other._store = replace(self._bootstrapper, addresses=addresses), self._store
         other._questions = self._questions
         return other
 

@@ -104,7 +104,7 @@ def test_a_failing_kubeadm_is_told_with_its_own_words(
 def test_an_expired_token_joins_nobody(harbour: Harbour) -> None:
     """The token was good for a second; kubeadm says so, the record has it, and the token itself is in neither."""
     created = harbour.control_plane.run(["kubeadm", "token", "create", "--ttl=1s"]).output.strip()
-    gone = lambda: created not in harbour.control_plane.run(["kubeadm", "token", "list"]).output  # noqa: E731
+    gone = lambda: created not in harbour.control_plane.run(["kubeadm", "token", "list"]).output  # noqa: E731  # only the next line uses it
     harbour.control_plane.wait_until(gone, "the token is still there", timeout=SECONDS, asks=True)
     kubernetes = {"discovery": {"token": {"token": {"value": created}}}, "timeouts": SHORT_JOIN}
     machine = harbour.worker("expired", kubernetes=kubernetes, **SHORT)

@@ -5,6 +5,7 @@ Each download is a file of 8 MiB, as machineadm is. The clients are on the same 
 
 import asyncio
 import hashlib
+import os
 import random
 import sys
 import tempfile
@@ -106,13 +107,17 @@ def stub_sizes() -> dict[str, tuple[int, int]]:
     return {id_: (len(stub.write(sources[0])), len(stub.write(sources[1]))) for id_, stub in STUBS.items()}
 
 
-def section(rows: list[Downloads], sizes: dict[str, tuple[int, int]], delivered: list[Delivered]) -> str:
-    """Give the section of the page."""
+def section(
+    rows: list[Downloads], sizes: dict[str, tuple[int, int]], delivered: list[Delivered], *, load: float
+) -> str:
+    """Give the section of the page; `load` is the machine's load average before its measurement began."""
     return "\n".join(
         [
             DOWNLOADS, "",
             f"Measured by `make bench-downloads` on {machine()}: files of {_BYTES // MIB} MiB from one",
             "node gateway with a folder as its store, by clients on the same machine. Memory: the most MiB it had.",
+            f"Other programs ran meanwhile: the load average was {load:.0f}, so that memory and seconds of the",
+            "processors say more than what passed.",
             "",
             "| at once | seconds | MiB a second | slowest | memory | CPU seconds |",
             "| --- | --- | --- | --- | --- | --- |",
@@ -135,7 +140,8 @@ def _row(figures: Downloads) -> str:
 
 def main() -> None:
     """Measure, and write the section of the page."""
-    text = section(asyncio.run(downloads()), stub_sizes(), asyncio.run(fetched_rows()))
+    load = os.getloadavg()[0]
+    text = section(asyncio.run(downloads()), stub_sizes(), asyncio.run(fetched_rows()), load=load)
     print(text)
     PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
 

@@ -9,8 +9,10 @@ from pathlib import Path
 PAGE = Path("docs/reference/performance.md")
 CLUSTER = "## In a management cluster"
 BOOT = "## From power to sentinel"
+MANY = "## Many machines, and a restart"
 REPORTS = "## Reports"
 DOWNLOADS = "## Downloads from a gateway"
+BOOTS = "## Boots by delivery and executor"
 
 
 def with_section(page: str, text: str) -> str:
@@ -24,7 +26,7 @@ def with_section(page: str, text: str) -> str:
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
-def kept(page: str, before: str, headings: Iterable[str] = (CLUSTER, BOOT, REPORTS, DOWNLOADS)) -> str:
+def kept(page: str, before: str, headings: Iterable[str] = (CLUSTER, MANY, BOOT, REPORTS, DOWNLOADS, BOOTS)) -> str:
     """A page that was made anew, with those sections that the page before had."""
     parts = {_heading(part): part for part in _parts(before)}
     for heading in headings:

@@ -19,7 +19,7 @@ class ProcessEnded(EngineBroken):
     """A program of the cluster is not running any more."""
 
 
-class Refused(EngineError):  # noqa: N818 the name says what is
+class Refused(EngineError):  # noqa: N818  # the state of a request; the base class is EngineError
     """The API server answered with an error.
 
     ``status`` is the HTTP status, ``reason`` Kubernetes' word for it (``NotFound``, ``Forbidden``, ``Invalid``).

@@ -38,9 +38,10 @@ _BOOTSTRAP = """\
 With `--reports-address` or `--workload-reports` the controller follows the
 [reports of machines](../how-to/receive-reports.md), and each SlipwayConfig of a Machine whose data Secret is there has
 `BootstrapSucceeded`; `Ready` does not depend on it, and `failureReason` is never set. It is False with the reason of
-the machine's own [event](events.md), for example `CommandFailed`, and the message names step, phase and exit code. A
-report counts only with the bundle of the data Secret. A Node that joined counts more than any report. What was said
-stays while the gateway or the workload cluster is out of reach, or has no longer the report.
+the machine's own [event](events.md), for example `CommandFailed`, and the message names step, phase and exit code.
+Where a log bundle arrived, the message ends with the first [reason](reasons.md) that its diagnosis found:
+`its logs show PortInUse`. A report counts only with the bundle of the data Secret. A Node that joined counts more than
+any report. What was said stays while the gateway or the workload cluster is out of reach, or has no longer the report.
 
 A failure is one Warning event on the Machine, with the same reason and message. For an opted-in `KubeadmConfig`, whose
 status is not Slipway's, what was reported is an event on the Machine in any case."""

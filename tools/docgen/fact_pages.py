@@ -124,5 +124,5 @@ def _fact_grammars() -> list[list[str]]:
     return [[listed(map(code, names)), code(fact), code(grammar)] for (fact, grammar), names in sorted(rows.items())]
 
 
-def _yes(value: bool) -> str:  # noqa: FBT001  # the value itself
+def _yes(value: bool) -> str:  # noqa: FBT001  # the only argument
     return "yes" if value else "no"

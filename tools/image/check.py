@@ -1,9 +1,11 @@
 """Runs the compose file with the image and tries what it promises, from its first start to its last second."""
 
 import asyncio
+import hashlib
 import json
 import os
 import shutil
+import ssl
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -11,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.request import urlopen
 
 from slipway.cli.processes import LOOPBACK
 from slipway.contract.errors import SlipwayError
@@ -29,6 +32,7 @@ ALONE = "slipway"
 """The service that runs without a profile."""
 
 SERVICES = (ALONE, "registry", "bootstrapper", *PROVISIONERS)
+GATEWAY = "node-gateway"
 _PUBLISHED = (ALONE, "registry", "bootstrapper")
 _SERVER = ("--server", "bootstrapper:9443")
 _EXAMPLE = ROOT / "examples" / "native.yaml"
@@ -59,15 +63,18 @@ class Findings:
 @contextmanager
 def running(name: str, image: str) -> Iterator[tuple[Project, Doors]]:
     """Give a healthy installation, and take everything of it away in the end, whatever happens."""
-    alone, registry, bootstrapper = free_port(), free_port(), free_port()
+    alone, registry, bootstrapper, gateway = (free_port() for _ in range(4))
     ports = {
         "SLIPWAY_PORT": str(alone),
         "SLIPWAY_REGISTRY_PORT": str(registry),
         "SLIPWAY_BOOTSTRAPPER_PORT": str(bootstrapper),
+        "SLIPWAY_GATEWAY_PORT": str(gateway),
     }
     with podman.api() as address, tempfile.TemporaryDirectory(prefix="slipway-check-") as folder:
         project = Project(name, address=address, environment={"SLIPWAY_IMAGE": image, **ports})
-        doors = Doors(f"{LOOPBACK}:{registry}", f"{LOOPBACK}:{bootstrapper}", Path(folder))
+        doors = Doors(
+            f"{LOOPBACK}:{registry}", f"{LOOPBACK}:{bootstrapper}", Path(folder), f"https://{LOOPBACK}:{gateway}"
+        )
         try:
             project.up()
             yield project, doors
@@ -89,6 +96,9 @@ def check(image: str) -> Findings:
         containers = podman.containers(project.label)
         findings.note("no other one runs without the profile", well=len(containers) == 1, detail=len(containers))
         _render(project, findings)
+        project.up(profile="gateway")
+        findings.note("the node gateway is healthy", well=True)
+        _download(project, doors, findings)
         started = time.monotonic()
         project.up(profile="all")
         findings.note("all seven services are healthy", well=True, detail=f"after {time.monotonic() - started:.1f} s")
@@ -126,6 +136,20 @@ def _render(project: Project, findings: Findings, *server: str, after: str = "")
         detail = f"{len(rendered)} bytes{f' at try {tries}' if tries > 1 else ''}"
         where = f"{after}{'bootstrapper' if server else ALONE}: "
         findings.note(f"{where}a machine is rendered by {provisioner}", well=mark in rendered[:400], detail=detail)
+
+
+def _download(project: Project, doors: Doors, findings: Findings) -> None:
+    """Put a file into the gateway's volume, as docs/how-to/run-with-compose.md says, and download it by TLS."""
+    content = b"a file for machines"
+    digest = hashlib.sha256(content).hexdigest()
+    folder, authority = doors.certificates / "release", doors.certificates / "gateway-ca.crt"
+    (folder / "sha256").mkdir(parents=True)
+    (folder / "sha256" / digest).write_bytes(content)
+    project.fill("artifacts", folder)
+    podman.podman("cp", f"{project.container(GATEWAY)}:/certs/ca.crt", str(authority))
+    context = ssl.create_default_context(cafile=str(authority))
+    with urlopen(f"{doors.gateway}/sha256/{digest}", context=context, timeout=_BACK_SECONDS) as answer:  # noqa: S310  # https
+        findings.note("a file is downloaded from the gateway", well=answer.read() == content)
 
 
 def _states(project: Project) -> dict[str, str]:

@@ -81,6 +81,23 @@ class Project:
             podman.podman("rm", "--force", name)
         return printed
 
+    def fill(self, volume: str, folder: Path) -> None:
+        """Copy a folder of this machine into a volume, as root in a container of its own.
+
+        A new volume belongs to root with Docker, and to the user of the first container with podman.
+        """
+        name = f"{self.name}-fill"
+        mounts = (f"--volume={folder}:/release:ro", f"--volume={self.name}_{volume}:/target")
+        copy = ("--entrypoint=cp", "cli", "-r", "/release/.", "/target/")
+        self._run("run", "--detach", "--name", name, "--user=0", "--cap-add=DAC_OVERRIDE", *mounts, *copy)
+        try:
+            code = podman.podman("wait", name).strip()
+            if code != "0":
+                log = podman.podman("logs", name, with_errors=True)
+                raise EngineBroken(f"cp ended with {code}: {log[-2000:]}")
+        finally:
+            podman.podman("rm", "--force", name)
+
     def stop(self) -> None:
         """Ask everything to end, and give it its time."""
         self._run("--profile", "*", "stop")

@@ -25,11 +25,16 @@ _TRUST_DOMAIN = "slipway"
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """Where an installation listens, and a folder with the certificates of everybody in it, by name."""
+    """Where an installation listens, and a folder with the certificates of everybody in it, by name.
+
+    Attributes:
+        gateway: URL of its node gateway; "" for none.
+    """
 
     registry: str
     bootstrapper: str
     certificates: Path
+    gateway: str = ""
 
     @asynccontextmanager
     async def caller(self, certificates: Path | None = None) -> AsyncIterator["Caller"]:

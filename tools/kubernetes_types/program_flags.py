@@ -1,7 +1,8 @@
 """Writes the table of the flags of Kubernetes' programs by version, as the real programs know them.
 
 Run it when other ones are built: `python -m tools.kubernetes_types.program_flags`. A flag that the help does not
-show, as deprecated ones are hidden, is tried: the programs parse their flags before they show their help.
+show, as deprecated ones are hidden, is tried: the programs parse their flags before they show their help. The
+kubelet's flags of versions that are not built are read in its source (source_flags.py).
 """
 
 import json
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from tools.kubernetes_types.source_flags import SOURCES, kubelet_flags
 from tools.oracles.go_programs import PROGRAMS
 from tools.repository import ROOT
 
@@ -19,7 +21,9 @@ TABLE = ROOT / "bootstrapper/slipway/bootstrapper/engines/program_flags.json"
 BUILDS = {"1.30": "kubebox-1.30", "1.34": "kubebox-1.34"}
 NAMES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet")
 _SOURCE = (
-    "the programs v1.30.5 and v1.34.10 for Linux, asked flag by flag (python -m tools.kubernetes_types.program_flags)"
+    "the programs v1.30.5 and v1.34.10 for Linux, asked flag by flag; of other kubelets, the source of "
+    f"{', '.join(f'v{version}' for series, version in SOURCES.items() if series not in BUILDS)} "
+    "(python -m tools.kubernetes_types.program_flags)"
 )
 _FLAG = re.compile(r"^ +(?:-[a-z], )?--([a-z0-9-]+)", re.MULTILINE)
 
@@ -49,6 +53,14 @@ def _help(program: str, series: str, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+def _with_sources(flags_by_series: dict[str, list[str]]) -> dict[str, list[str]]:
+    read = kubelet_flags()
+    different = [series for series, flags in flags_by_series.items() if read[series] != flags]
+    if different:
+        sys.exit(f"the source of the kubelet {', '.join(different)} was read otherwise than the program answers")
+    return read
+
+
 def main() -> None:
     """Write the table; flags that one version had, or that are named as arguments, are tried with every program."""
     earlier = json.loads(TABLE.read_text())["flags"]
@@ -58,6 +70,7 @@ def main() -> None:
         for series in BUILDS:
             candidates |= shown_flags(program, series)
         flags[program] = {series: known_flags(program, series, candidates) for series in BUILDS}
+    flags["kubelet"] = _with_sources(flags["kubelet"])
     TABLE.write_text(json.dumps({"source": _SOURCE, "flags": flags}, separators=(",", ":")) + "\n")
 
 

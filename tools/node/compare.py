@@ -61,7 +61,7 @@ spec:
   machineTemplate: {{spec: {{infrastructureRef: {{apiGroup: x, kind: Metal3MachineTemplate, name: x}}}}}}
   kubeadmConfigSpec: {json.dumps(_SPEC)}
 """
-_NATIVE = f"""\
+NATIVE = f"""\
 apiVersion: bootstrap.slipway.dev/v1alpha1
 kind: SlipwayCluster
 metadata: {{name: pace}}
@@ -95,7 +95,7 @@ def user_data() -> dict[str, bytes]:
     store = EphemeralStore(SecretFactory(entropy=SystemEntropy(), clock=utc_now))
     made = store.ensure(ClusterKey("pace", "default"), cluster_declarations(), KeySettings()).secrets
     ours = {
-        "Slipway, its own spec": _ours(_NATIVE, made),
+        "Slipway, its own spec": _ours(NATIVE, made),
         "Slipway, the imported KubeadmControlPlane": _ours(_MANIFESTS, made),
     }
     held = {(entry.name.rpartition("/")[2], entry.key): entry.value.decode() for entry in made}

@@ -34,7 +34,7 @@ HOST = f"dc1.{DOMAIN}"
 ADDRESS = "10.77.0.1"
 ADMINISTRATOR_PASSWORD = "Passw0rd-Test1"  # noqa: S105  # of a domain in a network of its own
 _INIT = Path(__file__).with_name("directory_init.py")
-_SECONDS = 120.0
+_SECONDS = 600.0
 _SETTINGS = "etc/samba/smb.conf"
 _ORDER = {
     "address": ADDRESS, "host": HOST, "realm": REALM, "workgroup": "CORP", "password": ADMINISTRATOR_PASSWORD,

@@ -15,7 +15,7 @@ class EngineError(Exception):
     """Base of all failures of an engine as such."""
 
 
-class EngineMissing(EngineError):  # noqa: N818 the name says what is
+class EngineMissing(EngineError):  # noqa: N818  # subject and state; the base class is EngineError
     """The engine is not installed. ``name`` is what ``tools.oracles.build`` calls it."""
 
     def __init__(self, name: str, detail: str = "") -> None:
@@ -24,9 +24,9 @@ class EngineMissing(EngineError):  # noqa: N818 the name says what is
         super().__init__(f"engine {name} is missing{why}: run 'python -m tools.oracles.build {name}'")
 
 
-class EngineTimeout(EngineError):  # noqa: N818 the name says what is
+class EngineTimeout(EngineError):  # noqa: N818  # subject and state; the base class is EngineError
     """The engine was killed because its time was over."""
 
 
-class EngineBroken(EngineError):  # noqa: N818 the name says what is
+class EngineBroken(EngineError):  # noqa: N818  # subject and state; the base class is EngineError
     """The engine ran but gave no readable result."""

@@ -92,11 +92,14 @@ def go(folder: Path, *arguments: str, program: str = "go", environment: dict[str
         "GOFLAGS": "-trimpath -buildvcs=false -mod=readonly", "CGO_ENABLED": "0", "GOWORK": "off",
         "GOTOOLCHAIN": "local", "GOEXPERIMENT": "", "GOFIPS140": "off",
     }  # fmt: skip
-    done = subprocess.run(
-        ["nice", toolchain, *arguments],
-        cwd=folder, env={**os.environ, **fixed, **(environment or {})}, check=False, capture_output=True, text=True,
-        timeout=_TIMEOUT,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            ["nice", toolchain, *arguments],
+            cwd=folder, env={**os.environ, **fixed, **(environment or {})}, check=False, capture_output=True, text=True,
+            timeout=_TIMEOUT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise EngineBroken(f"{program} {arguments[0]} has not ended after {_TIMEOUT:.0f} seconds: try again") from None
     if done.returncode:
         raise EngineBroken(f"{program} {' '.join(arguments)}: {(done.stdout + done.stderr)[-4000:]}")
     return done.stdout

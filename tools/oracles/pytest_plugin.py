@@ -22,7 +22,8 @@ from tools.oracles.failures import EngineMissing
 REQUIRED = "SLIPWAY_REQUIRE_ENGINES"
 QUICK = "--quick"
 LEFT_OUT = "they run real programs or take long: make test-affected runs those that a change affects, make test-all all"
-_MARKS = ("engine", "boots", "long")
+SKIPPED_IN_QUICK = frozenset({"engine", "boots", "long"})
+"""A quick run leaves out what has one of them."""
 _PROGRAMS = frozenset(
     {"containerd-config", "coredns", "grpcurl", "k0s-1.27", "kubeadm-1.30", "kubeadm-1.34", "promql", "promtool"}
 )
@@ -38,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave a marked test out of a quick run before anything is set up for it."""
-    if any(item.get_closest_marker(mark) for mark in _MARKS):
+    if any(item.get_closest_marker(mark) for mark in SKIPPED_IN_QUICK):
         skip_if_quick(item.config)
 
 

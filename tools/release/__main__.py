@@ -48,7 +48,10 @@ def key(file: Path) -> None:
 @_signing
 def build(target: Path, key_files: tuple[Path, ...], expires: datetime) -> None:
     """Build machineadm for every platform into a release folder."""
-    release = folder.build(target, _signers(key_files), expires=expires.replace(tzinfo=UTC))
+    try:
+        release = folder.build(target, _signers(key_files), expires=expires.replace(tzinfo=UTC))
+    except EngineError as failure:
+        raise click.ClickException(str(failure)) from None
     for binary in release.binaries:
         click.echo(f"{binary.os}/{binary.architecture}: {binary.size} bytes, sha256:{binary.sha256}")
     click.echo(f"{target / release.manifest_path}: {release.name} {release.version}")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tools.oracles.pytest_plugin import SKIPPED_IN_QUICK
 from tools.shards import shard_map
 
 _SHOWN = 3000
-_MARKS = ("engine", "long", "boots")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -97,4 +97,4 @@ def _owner(file: str) -> str | None:
 
 def _needs_more(item: pytest.Item) -> bool:
     fixtures = getattr(item, "fixturenames", ())
-    return "engine" in fixtures or any(item.get_closest_marker(mark) for mark in _MARKS)
+    return "engine" in fixtures or any(item.get_closest_marker(mark) for mark in SKIPPED_IN_QUICK)

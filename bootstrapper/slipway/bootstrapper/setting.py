@@ -75,13 +75,15 @@ def setting_for(
         return Setting(target, needed=secrets, kubelet_configuration=configurable)
     check_declarations(candidate.name, candidate.format)
     target, diagnostics = resolve(target, candidate.format)
-    runs_steps = candidate.takes_plan and target.os_family == clusterpb.OS_FAMILY_LINUX and not policy.denies_reporting
+    may_report = candidate.takes_plan and not policy.denies_reporting
+    linux = target.os_family == clusterpb.OS_FAMILY_LINUX
+    sends = linux or target.os_family == clusterpb.OS_FAMILY_WINDOWS
     return Setting(
         target, tuple(candidate.format.secrets), secrets, tuple(diagnostics),
-        reports=runs_steps and has_addresses and _leaves_reporting_open(subject),
+        reports=may_report and sends and has_addresses and _leaves_reporting_open(subject),
         takes_plan=takes_plan,
         kubelet_configuration=configurable,
-        literal_events=runs_steps and asks_for_events(subject.spec),
+        literal_events=may_report and linux and asks_for_events(subject.spec),
     )  # fmt: skip
 
 

@@ -56,7 +56,8 @@ def _is_doubted(column: Column, *, referred: int) -> bool:
         return False
     bundle, size, info = column.compiled.bundle, column.fitted.size, column.candidate.format
     row = infrastructure(bundle.machine.target, verbatim=info.verbatim)
-    referred *= sum(_is_of_user(reference.name) for _, reference in references(bundle))
+    if referred:
+        referred *= sum(_is_of_user(reference.name) for _, reference in references(bundle))
     whole = _counted(size, squeezed=row.counted is Counted.GZIP_BASE64, encoded=row.counted is not Counted.RAW)
     most = [whole + referred + (_cluster_secrets(bundle) if row.counted is Counted.GZIP_BASE64 else 0)]
     if info.accepts_gzip and row.gzip:

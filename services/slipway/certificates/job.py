@@ -84,7 +84,7 @@ async def _run(
     return 0
 
 
-async def keep(  # noqa: PLR0913  # keyword-only
+async def keep(  # noqa: PLR0913  # keyword-only parts of the job
     api: Objects,
     *,
     namespace: str,

@@ -14,7 +14,7 @@ def main() -> None:
     # Asked to end, a command clears up as after Ctrl-C: what it has started does not outlive it.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        from slipway.cli.command_line import cli  # noqa: PLC0415  # see above
+        from slipway.cli.command_line import cli  # noqa: PLC0415  # after gRPC's variable is set
 
         cli(prog_name="slipway")
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ def schema(output: str) -> None:
     Exit codes:
       0  it was printed
     """  # noqa: D301  # click's mark for lines that stay
-    from slipway.conformance import publishing  # noqa: PLC0415  # as below
+    from slipway.conformance import publishing  # noqa: PLC0415  # of the suite
 
     emit(publishing.schema(), "yaml" if output == "yaml" else "json")
 
@@ -145,10 +145,11 @@ def run(**values: Any) -> None:
          --known-failures lists, and all of that
       1  it breaks another clause that binds it, keeps one that is listed, or cannot be reached
       2  usage error
-      3  it breaks nothing, but what every user data must hold could not all be read, or the time was over
+      3  it breaks nothing, but what every user data must hold could not all be read, this machine was too slow to judge
+         a clause that binds (run it again on a quiet machine), it no longer answered, or the time was over
     """  # noqa: D301  # click's mark for lines that stay
     # The suite brings grpc and cryptography, which no other command needs to wait for.
-    from slipway.conformance import (  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.conformance import (  # noqa: PLC0415  # of the suite
         figures,
         junit,
         known_failures,
@@ -158,7 +159,7 @@ def run(**values: Any) -> None:
         session,
         verdict,
     )
-    from slipway.conformance.options import Options  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.conformance.options import Options  # noqa: PLC0415  # of the suite
 
     if values["insecure"] and values["tls_cert_dir"]:
         raise click.UsageError("--insecure and --tls-cert-dir exclude each other")
@@ -200,8 +201,8 @@ def run(**values: Any) -> None:
 
 
 def _exit_code(made: Any, *, some: bool) -> int:
-    from slipway.conformance import report  # noqa: PLC0415  # as above
-    from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.conformance import report  # noqa: PLC0415  # of the suite
+    from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415  # of the suite
 
     if not report.as_expected(made):
         return FAILED
@@ -211,7 +212,7 @@ def _exit_code(made: Any, *, some: bool) -> int:
 
 
 def _extensions(paths: Any) -> tuple[Any, ...]:
-    from slipway.conformance import extension_files  # noqa: PLC0415  # as above
+    from slipway.conformance import extension_files  # noqa: PLC0415  # of the suite
 
     try:
         return tuple(extension_files.read(path) for path in paths)

@@ -49,7 +49,7 @@ def _environment(name: str) -> Iterator[None]:
 
 
 def _embedded(connection: Connection, *, dry: bool) -> Backend:
-    from slipway.embedded.bootstrapper import embedded_bootstrapper  # noqa: PLC0415  # not needed against a server
+    from slipway.embedded.bootstrapper import embedded_bootstrapper  # noqa: PLC0415  # a client of a server needs no compiler
 
     if connection.tls_cert_dir or connection.insecure:
         raise click.UsageError("--tls-cert-dir and --insecure are for --server")
@@ -71,7 +71,7 @@ def _embedded(connection: Connection, *, dry: bool) -> Backend:
 
 
 def _remote(connection: Connection) -> Backend:
-    from slipway.cli.remote import RemoteBackend  # noqa: PLC0415  # gRPC is loaded only where it is needed
+    from slipway.cli.remote import RemoteBackend  # noqa: PLC0415  # gRPC: nothing else of the command needs it
 
     if connection.profiles or connection.credentials:
         raise click.UsageError("--profiles and --credentials are the server's business with --server")

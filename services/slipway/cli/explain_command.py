@@ -8,7 +8,8 @@ import click
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.documents.machines import MachineQuestion
-from slipway.bootstrapper.explanation import EVERY_ENGINE, NOT_CHOSEN
+from slipway.bootstrapper.explain_diagnostics import NOT_CHOSEN
+from slipway.bootstrapper.explanation import EVERY_ENGINE
 from slipway.cli.connecting import connected
 from slipway.cli.engine_matrix import by_engine, engine_matrix
 from slipway.cli.exit_codes import FAILED

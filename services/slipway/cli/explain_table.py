@@ -13,7 +13,8 @@ from rich.text import Text
 
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.deliveries import DELIVERY
-from slipway.bootstrapper.explanation import HIDDEN, NOT_CHOSEN, counts_fields
+from slipway.bootstrapper.explain_diagnostics import NOT_CHOSEN
+from slipway.bootstrapper.explain_matrix import HIDDEN, counts_fields
 from slipway.cli.entry_table import short_field
 from slipway.cli.output import style_of
 from slipway.contract.source_position import with_remedy
@@ -136,7 +137,7 @@ def names(answer: bootstrappb.ExplainResponse, indices: Iterable[int]) -> str:
     names = []
     for provisioner in dict.fromkeys(answer.columns[index].provisioner for index in chosen):
         group = [index for index in chosen if answer.columns[index].provisioner == provisioner]
-        whole = len(group) == sum(one.provisioner == provisioner for one in answer.columns)
+        whole = len(group) == sum(column.provisioner == provisioner for column in answer.columns)
         names += [provisioner] if whole else [answer.columns[index].format for index in group]
     return ", ".join(names)
 
@@ -181,7 +182,7 @@ def _forms(answer: bootstrappb.ExplainResponse, group: Sequence[int]) -> list[st
     """Name the formats of a group in few words."""
     name = answer.columns[group[0]].provisioner
     forms = [answer.columns[index].format.removeprefix(f"{name}/") for index in group]
-    whole = len(group) == sum(one.provisioner == name for one in answer.columns)
+    whole = len(group) == sum(column.provisioner == name for column in answer.columns)
     if whole:
         return [] if len(forms) == 1 else [f"all {len(forms)}"]
     return forms if len(forms) <= _MOST_NAMED else [f"{forms[0]} to", forms[-1]]

@@ -109,17 +109,17 @@ def _texts(files: Sequence[Path]) -> tuple[dict[str, str], list[SourceProblem]]:
 
 def _no_machine(notes: Sequence[SourceProblem]) -> str:
     kinds = "KubeadmControlPlane, KubeadmConfig, SlipwayConfig, their templates, or machines that name one"
-    return "\n".join([f"there is no machine here: no {kinds}", *(str(one) for one in notes)])
+    return "\n".join([f"there is no machine here: no {kinds}", *(str(note) for note in notes)])
 
 
 def _chosen(questions: Sequence[MachineQuestion], names: Sequence[str]) -> list[MachineQuestion]:
-    known = [one.name for one in questions]
+    known = [question.name for question in questions]
     for name in names:
         if name not in known:
             meant = did_you_mean(name, known)
             hint = f"did you mean {meant}?" if meant else f"there are {', '.join(known)}"
             raise click.UsageError(f"no machine {name}; {hint}")
-    return [one for one in questions if not names or one.name in names]
+    return [question for question in questions if not names or question.name in names]
 
 
 def _text(path: Path) -> str:

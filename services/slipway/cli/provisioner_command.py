@@ -19,11 +19,11 @@ class _Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give a command."""
         if cmd_name == "fake":
-            from slipway.fake_provisioner.command import fake  # noqa: PLC0415  # see above
+            from slipway.fake_provisioner.command import fake  # noqa: PLC0415  # a server, with all of gRPC
 
             return fake
         if cmd_name == "serve":
-            from slipway.program_provisioner.command import serve  # noqa: PLC0415  # see above
+            from slipway.program_provisioner.command import serve  # noqa: PLC0415  # a server, with all of gRPC
 
             return serve
         return super().get_command(ctx, cmd_name)

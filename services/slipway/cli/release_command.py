@@ -68,12 +68,12 @@ def _path(kubeconfig: Path | None) -> Path:
 
 async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) -> list[list[str]]:
     # The client of Kubernetes is large, and no other command needs it.
-    from slipway.controller import ownership  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.controller.opt_in.release import MEANINGS, Releaser  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.kubernetes_api.connection import Connection, KubeconfigUnusable  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.kubernetes_api.failures import ApiFailure  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.kubernetes_api.resources import KUBEADM_CONFIGS  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.controller import ownership  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.controller.opt_in.release import MEANINGS, Releaser  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.connection import Connection, KubeconfigUnusable  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.failures import ApiFailure  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.resources import KUBEADM_CONFIGS  # noqa: PLC0415  # of the Kubernetes client
 
     try:
         connection = await Connection.by_kubeconfig(kubeconfig)
@@ -100,7 +100,7 @@ async def _released(kubeconfig: Path, namespace: str, names: tuple[str, ...]) ->
 
 def _unfinished(config: dict[str, object]) -> bool:
     """Whether an object was handed back, and the kubeadm provider has not got on with it."""
-    from slipway.controller import ownership  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.controller import ownership  # noqa: PLC0415  # of the Kubernetes client
 
     status = config.get("status")
     return ownership.released(config) and not (isinstance(status, dict) and status.get("dataSecretName"))

@@ -8,7 +8,7 @@ from slipway.bootstrapper.documents.consistency import inconsistencies
 from slipway.bootstrapper.documents.doubts import doubts
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
-from slipway.bootstrapper.explanation import NOT_CHOSEN
+from slipway.bootstrapper.explain_diagnostics import NOT_CHOSEN
 from slipway.bootstrapper.problems.remedies import CORRECT
 from slipway.cli.folding import folded
 from slipway.cli.loading import Loaded

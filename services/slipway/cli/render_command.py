@@ -69,7 +69,7 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
     results = asyncio.run(
         _render(loaded, connection_from(values), provisioner, format_id, accept_attachments=output != STDOUT)
     )
-    entries = [one.entry for one in results]
+    entries = [result.entry for result in results]
     if output == STDOUT:
         _to_stdout(results)
     elif output:
@@ -107,7 +107,7 @@ def _note_payloads(entries: list[Entry]) -> None:
 
 
 def _to_stdout(results: list[Rendered]) -> None:
-    answers = [one.answer for one in results if one.answer is not None]
+    answers = [result.answer for result in results if result.answer is not None]
     if len(answers) > 1:
         raise click.UsageError(
             f"{len(answers)} user data do not fit on one standard output: choose --machine and --provisioner"

@@ -131,7 +131,7 @@ def _hint(word: str, known: Sequence[str]) -> str:
     return f"did you mean {meant}?" if meant else f"there are {', '.join(known)}"
 
 
-async def ask(  # noqa: PLR0913  # what to ask, of whom, and how
+async def ask(  # noqa: PLR0913  # the options of the commands that render
     backend: Backend,
     question: MachineQuestion,
     provisioner: str,

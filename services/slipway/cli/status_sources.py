@@ -88,10 +88,10 @@ async def bootstraps(kubeconfig: Path, namespace: str, cluster: str) -> list[Boo
         click.UsageError: the file is no usable kubeconfig.
         ConnectionError: the management cluster does not answer, or refuses.
     """
-    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs a second
-    from slipway.kubernetes_api.connection import Connection, KubeconfigUnusable  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.kubernetes_api.failures import ApiFailure  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.kubernetes_api.resources import SLIPWAY_CONFIGS  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # of the Kubernetes client, which takes a second
+    from slipway.kubernetes_api.connection import Connection, KubeconfigUnusable  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.failures import ApiFailure  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.resources import SLIPWAY_CONFIGS  # noqa: PLC0415  # of the Kubernetes client
 
     try:
         connection = await Connection.by_kubeconfig(kubeconfig)

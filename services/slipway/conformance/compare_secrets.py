@@ -31,7 +31,7 @@ def secrets_hold(
             for part, one in ((_CERTIFICATE, pair.certificate), (_KEY, pair.private_key)):
                 if one.name:
                     wanted[descriptor.name, part] = secrets.get((one.name, one.key), b"")
-    there = {(one.name, one.key): one.value for one in held}
+    there = {(secret.name, secret.key): secret.value for secret in held}
     return all(_fits(id_, value, wanted) for id_, value in there.items()) and all(
         _fits(id_, value, there) for id_, value in wanted.items() if id_ not in _TOLD_ELSEWHERE
     )
@@ -40,7 +40,7 @@ def secrets_hold(
 def _fits(id_: tuple[str, str], value: bytes, others: Mapping[tuple[str, str], bytes]) -> bool:
     """Whether a secret is the other one of its name, or any of them if no other has its name."""
     candidates = [others[id_]] if id_ in others else list(others.values())
-    return bool(value) and any(_same(value, one) for one in candidates)
+    return bool(value) and any(_same(value, candidate) for candidate in candidates)
 
 
 def _same(left: bytes, right: bytes) -> bool:

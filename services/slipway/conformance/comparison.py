@@ -9,10 +9,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
 from google.protobuf.message import Message
 
 from slipway.conformance.contents import Contents, extension_features
+from slipway.conformance.equivalence import HANDLES, document, list_key, path_key, same_name, same_value
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.field_plans import FieldPlan, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -24,12 +24,6 @@ _KEYS = {
     "files": "argument", "mounts": "path", "filesystems": "device", "kernel_arguments": "argument", "drop_ins": "name",
     "arguments": "name", "kubelet_arguments": "name", "volumes": "host_path",
 }  # fmt: skip
-_HANDLES = {
-    ("ComponentFile", "name"), ("Filesystem", "partition"), ("HostPathVolume", "name"), ("Mount", "partition"),
-    ("TrustedCertificate", "name"),
-}  # fmt: skip
-"""Names that only identify items of a bundle, and references that a device stands for; no machine has to know them."""
-
 _DOCUMENTS = {"policy", "manifest", "kubelet_configuration"}
 """Contents that are documents of Kubernetes: what counts is what they say, however it is written."""
 
@@ -39,9 +33,6 @@ _HARMS = {
     ("Filesystem", "options"),
 }  # fmt: skip
 """What must not be there unless it was asked for: it destroys, stops or opens something."""
-
-_LEFT_ALONE = {("SystemdUnit", "enabled")}
-"""What is neither true nor false when nothing is said of it."""
 
 SYSTEMS_OWN = {
     ("Containerd", "cgroup_driver"), ("Disk", "table_type"), ("Mount", "check"), ("Mount", "options"),
@@ -62,32 +53,12 @@ _UNLESS_SAID: Mapping[tuple[str, str], Any] = {
 }
 """What the contract gives a field of which nothing is said, where a decoder shows it."""
 
-_SETS = {("ControlPlane", "api_server_sans"), ("User", "groups"), ("User", "ssh_authorized_keys")}
-"""Lists in which an entry that is there twice means what it means once."""
-
 _ORDERED = {"kernel_arguments"}
 """Lists of items of which the last wins where two say the same; what is there twice means what it means once."""
-
-_OF_SYSTEMD = {"_netdev", "nofail"}
-"""Options of a mount that the filesystem never sees."""
-
-_NO_OPTIONS = {"defaults", "sw"}
-"""Words of fstab that stand for no option; source: fstab(5)."""
 
 _OF_SYSTEMS = frozenset({"auto", "comment=cloudconfig", "defaults", "nofail", "sw", "_netdev"})
 """Options of a mount that systems give one of which nothing is said."""
 
-_MICROSOFT = "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7"
-"""The type of a GPT for which the contract has two words: fat32 and ntfs."""
-
-_TAGS = ("LABEL=", "UUID=", "PARTLABEL=", "PARTUUID=")
-"""What a source of a mount begins with that names a device by a property; other sources may have the sign, too."""
-
-_SWAP = "swap"
-"""The kind of a mount that has no place, and of which a machine may have any number."""
-
-_GROUP_AND_OTHERS = 0o077
-_ADMINISTRATORS = {"root", "Administrators"}
 _BEGIN = b"-----BEGIN CERTIFICATE-----"
 
 
@@ -126,7 +97,7 @@ class Comparer:
         self.found = Comparison()
         self.bundle = bundle
         self.contents = Contents(bundle)
-        self.secrets = {(one.name, one.key): one.value for one in bundle.secrets.secrets}
+        self.secrets = {(secret.name, secret.key): secret.value for secret in bundle.secrets.secrets}
         self.state = state
         self._seen = set(state.features)
         self._windows = windows
@@ -137,17 +108,21 @@ class Comparer:
         """Compare what is set in a message; `above` is the nearest feature's id."""
         plans = plan(expected.DESCRIPTOR)
         for descriptor, value in expected.ListFields():
-            one = plans[descriptor.number]
-            if one.name == "origin" or one.name in apart_from or (expected.DESCRIPTOR.name, one.name) in _HANDLES:
+            field_plan = plans[descriptor.number]
+            if (
+                field_plan.name == "origin"
+                or field_plan.name in apart_from
+                or (expected.DESCRIPTOR.name, field_plan.name) in HANDLES
+            ):
                 continue
-            own = one.own_id(above)
-            where = f"{path}.{one.name}"
+            own = field_plan.own_id(above)
+            where = f"{path}.{field_plan.name}"
             if own and not self.sees(own):
                 self.found.unverified |= {own}
                 continue
             if own:
                 self.found.verified.add(own)
-            self._field(one, value, actual, where, own or above)
+            self._field(field_plan, value, actual, where, own or above)
         self._harmless(expected, actual, path, above)
 
     def _harmless(self, expected: Message, actual: Message, path: str, above: str) -> None:
@@ -166,44 +141,54 @@ class Comparer:
             if chosen or (value and name in _HARMS) or (not value and name in _TRUE_UNLESS_SAID):
                 self.more(f"{path}.{descriptor.name}", above)
 
-    def _field(self, one: FieldPlan, value: Any, actual: Message, where: str, feature: str) -> None:
-        there = getattr(actual, one.name)
-        if one.name in _DOCUMENTS:
-            if _document(value) != _document(there):
+    def _field(self, field_plan: FieldPlan, value: Any, actual: Message, where: str, feature: str) -> None:
+        there = getattr(actual, field_plan.name)
+        if field_plan.name in _DOCUMENTS:
+            if document(value) != document(there):
                 self.wrong(where, feature)
-        elif one.name == "files" and feature == "os.files":
+        elif field_plan.name == "files" and feature == "os.files":
             self._files(list(value), list(there), where)
-        elif one.message is None:
-            for number in value if one.repeated else [value]:
-                suffix = one.value_features.get(number) if one.enum is not None else None
+        elif field_plan.message is None:
+            for number in value if field_plan.repeated else [value]:
+                suffix = field_plan.value_features.get(number) if field_plan.enum is not None else None
                 if suffix and not self.sees(feature + suffix):
                     self.found.unverified.add(feature + suffix)
                     return
                 if suffix:
                     self.found.verified.add(feature + suffix)
-            name = (actual.DESCRIPTOR.name, one.name)
-            same = _listed(name, value) == _listed(name, there) if one.repeated else self._same(one, value, actual)
+            name = (actual.DESCRIPTOR.name, field_plan.name)
+            same = (
+                list_key(name, value) == list_key(name, there)
+                if field_plan.repeated
+                else same_value(field_plan, value, actual, windows=self._windows)
+            )
             if not same:
                 self.wrong(where, feature)
-        elif one.repeated:
-            self._entries(one, list(value), list(there), where, feature)
+        elif field_plan.repeated:
+            self._entries(field_plan, list(value), list(there), where, feature)
         else:
             self._entry(value, there, where, feature)
 
-    def _entries(self, one: FieldPlan, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str) -> None:
-        if one.name == "trusted_certificates":
+    def _entries(
+        self, field_plan: FieldPlan, wanted: Sequence[Any], there: Sequence[Any], where: str, feature: str
+    ) -> None:
+        if field_plan.name == "trusted_certificates":
             self._certificates(wanted, there, where, feature)
             return
-        key = _KEYS.get(one.name) or next(iter(one.rules.unique_by), "")
+        key = _KEYS.get(field_plan.name) or next(iter(field_plan.rules.unique_by), "")
         used: set[int] = set()
-        if one.name in _ORDERED:
+        if field_plan.name in _ORDERED:
             self._ordered(wanted, there, key, where, feature)
         for index, entry in enumerate(wanted):
             at = f"{where}[{index}]"
-            if one.name in _ORDERED and entry in wanted[:index]:
+            if field_plan.name in _ORDERED and entry in wanted[:index]:
                 continue
             candidates = (
-                [number for number, other in enumerate(there) if number not in used and self._named(entry, other, key)]
+                [
+                    number
+                    for number, other in enumerate(there)
+                    if number not in used and same_name(entry, other, key, windows=self._windows)
+                ]
                 if key
                 else [index][: len(there) - index if index < len(there) else 0]
             )
@@ -257,9 +242,9 @@ class Comparer:
             self.found.unverified.add("os.files.append")
             return
         self.found.verified |= {"os.files.append"} if any(file.append for file in wanted) else set()
-        joined = {_drive(file.path) if self._windows else file.path: file for file in self.contents.joined(there)}
+        joined = {path_key(file.path) if self._windows else file.path: file for file in self.contents.joined(there)}
         for index, file in enumerate(self.contents.joined(wanted)):
-            other = joined.get(_drive(file.path) if self._windows else file.path)
+            other = joined.get(path_key(file.path) if self._windows else file.path)
             if other is None:
                 self.wrong(f"{where} (file {index})", "os.files.append" if file.append else feature)
             else:
@@ -281,40 +266,7 @@ class Comparer:
         else:
             self.message(entry, there, where, feature)
 
-    def _same(self, one: FieldPlan, value: Any, actual: Message) -> bool:
-        there = getattr(actual, one.name)
-        if (actual.DESCRIPTOR.name, one.name) == ("Mount", "check") and not _is_device(actual):
-            # Nothing but a device can be checked.
-            return True
-        if (actual.DESCRIPTOR.name, one.name) == ("Mount", "path") and actual.type == _SWAP:  # type: ignore[attr-defined]
-            return True
-        if (actual.DESCRIPTOR.name, one.name) == ("Mount", "type") and {value, there} == {"auto", ""}:
-            return True
-        if (actual.DESCRIPTOR.name, one.name) in _LEFT_ALONE and not actual.HasField(one.name):
-            return False
-        if type(value) is int and not value and one.enum is None and not _says_so(actual, one.name):
-            return False
-        if one.rules.format == "partition-type" and there.upper() == _MICROSOFT:
-            return value in ("fat32", "ntfs") or value.upper() == _MICROSOFT
-        if self._windows and one.rules.format == "file-mode":
-            return bool(value & _GROUP_AND_OTHERS) == bool(there & _GROUP_AND_OTHERS)
-        if self._windows and one.name in ("owner", "group") and value in _ADMINISTRATORS:
-            return there in _ADMINISTRATORS
-        if self._windows and one.rules.format == "absolute-path":
-            return _drive(value) == _drive(there)
-        return bool(value == there)
-
-    def _named(self, entry: Message, other: Message, key: str) -> bool:
-        name, there = getattr(entry, key), getattr(other, key)
-        if not there and (entry.DESCRIPTOR.name, key) in _HANDLES:
-            return True
-        if isinstance(entry, ospb.Mount) and isinstance(other, ospb.Mount) and entry.type == _SWAP:
-            return other.type == _SWAP and entry.source == other.source
-        if self._windows and key == "path":
-            return _drive(name) == _drive(there)
-        return bool(name == there)
-
-    def fact(self, feature: str, where: str, holds: bool) -> None:  # noqa: FBT001  # the fact itself
+    def fact(self, feature: str, where: str, holds: bool) -> None:  # noqa: FBT001  # the third part of a fact, as its callers write it
         """Take in whether something holds that is compared as a whole."""
         if not self.sees(feature):
             self.found.unverified.add(feature)
@@ -338,38 +290,5 @@ class Comparer:
         self.found.failed.add(feature)
 
 
-def _document(content: Any) -> Any:
-    """Give what a document says; an OpaqueDocument's text and a Content's segments are both read here."""
-    if isinstance(content, contentpb.Content):
-        text = b"".join(segment.data for segment in content.segments) or content.data
-    else:
-        text = content.data or content.text.encode()
-    return yaml.safe_load(text)
-
-
-def _listed(name: tuple[str, str], values: Sequence[Any]) -> list[Any]:
-    """Give the values of a list so that two lists which mean the same are equal."""
-    if name in _SETS:
-        return list(dict.fromkeys(values))
-    if name == ("Mount", "options"):
-        # Those of the filesystem come in order; the others are for systemd, wherever and however often they stand.
-        others = [option for option in values if option not in _OF_SYSTEMD | _NO_OPTIONS]
-        return [*others, *sorted(_OF_SYSTEMD & set(values))]
-    return list(values)
-
-
-def _says_so(message: Message, name: str) -> bool:
-    """Whether a field is set, where that differs from 0."""
-    return not message.DESCRIPTOR.fields_by_name[name].has_presence or message.HasField(name)
-
-
 def _says(message: Message, name: str, value: Any) -> bool:
     return any(descriptor.name == name and other == value for descriptor, other in message.ListFields())
-
-
-def _is_device(mount: Message) -> bool:
-    return isinstance(mount, ospb.Mount) and mount.source.startswith(("/dev/", *_TAGS))
-
-
-def _drive(path: str) -> str:
-    return path.replace("/", "\\").lower()

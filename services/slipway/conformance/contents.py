@@ -17,7 +17,7 @@ class Contents:
 
     def __init__(self, bundle: bundlepb.BootstrapBundle) -> None:
         """Know the bundle's secrets."""
-        self._secrets = {(one.name, one.key): one.value for one in bundle.secrets.secrets}
+        self._secrets = {(secret.name, secret.key): secret.value for secret in bundle.secrets.secrets}
 
     def bytes_of(self, content: contentpb.Content) -> bytes | None:
         """Give the bytes of a content, texts of extensions as written; None when only the machine knows a part."""

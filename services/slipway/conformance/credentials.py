@@ -18,8 +18,11 @@ _PAIRS = {
 def given(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> None:
     """Set the credentials of a bundle's role in place of those that it has; secrets of others stay."""
     held = bundle.intent.credentials
-    own = {(one.name, one.key) for one in [held.cluster_ca.certificate, held.bootstrap_token, *held.declared]}
-    kept = [one for one in bundle.secrets.secrets if (one.name, one.key) not in own]
+    own = {
+        (reference.name, reference.key)
+        for reference in [held.cluster_ca.certificate, held.bootstrap_token, *held.declared]
+    }
+    kept = [secret for secret in bundle.secrets.secrets if (secret.name, secret.key) not in own]
     bundle.secrets.CopyFrom(secretpb.SecretMaterial(secrets=kept))
     bundle.intent.ClearField("credentials")
     _cluster(bundle, controls=bundle.intent.role != clusterpb.ROLE_WORKER)

@@ -47,9 +47,9 @@ def _numbers(word: bytes) -> Iterator[bytes]:
 
 
 def _escaped(word: bytes) -> Iterator[bytes]:
-    yield "".join(f"\\x{one:02x}" for one in word).encode()
-    yield "".join(f"\\u{one:04x}" for one in word).encode()
-    yield "".join(f"\\{one:03o}" for one in word).encode()
+    yield "".join(f"\\x{byte:02x}" for byte in word).encode()
+    yield "".join(f"\\u{byte:04x}" for byte in word).encode()
+    yield "".join(f"\\{byte:03o}" for byte in word).encode()
     yield json.dumps(word.decode(errors="replace"))[1:-1].encode()
 
 

@@ -38,6 +38,7 @@ class Heartbeat:
         self.slowness = slowness
         self._short: list[tuple[float, float]] = []
         self._noticed: list[tuple[float, float]] = []
+        self._repeated: list[tuple[float, float]] = []
         self._due: float | None = None
 
     @asynccontextmanager
@@ -88,6 +89,20 @@ class Heartbeat:
         if not factors:
             return ""
         return f"this machine takes {max(factors):.1f} times as long as usual, more than the suite waits: not judged"
+
+    def repeat(self, seconds: float) -> None:
+        """Remember that a call was made again, with more time, since it was not answered in so many seconds."""
+        self._repeated.append((self._now(), seconds))
+
+    def repeated(self, since: float) -> str:
+        """Give what was not answered in time since then; an empty text where everything was."""
+        missed = [seconds for at, seconds in self._repeated if at >= since]
+        if not missed:
+            return ""
+        return (
+            f"a call was not answered within {max(missed):.0f} seconds, and made again, since this machine is slower "
+            "than usual: not judged"
+        )
 
     async def within(
         self, seconds: float, wait: Callable[[float], Awaitable[_Found]], *, most: float | None = None

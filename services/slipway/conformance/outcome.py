@@ -9,6 +9,7 @@ class CheckEnd(Exception):  # noqa: N818  # not every end of a check is an error
         │   └── Crashed   the check came to an end that it was not written for
         ├── NotRun        this run has no means to make the check
         └── Unverified    nothing broken was found, but not everything could be looked at
+            └── Unjudged  something was found that breaks the clause on a machine as usual, and this one is too slow
 
     Attributes:
         found: what was found, or why, one sentence each. Never a value of a secret.
@@ -34,6 +35,10 @@ class NotRun(CheckEnd):
 
 class Unverified(CheckEnd):
     """Nothing broken was found, but not everything could be looked at."""
+
+
+class Unjudged(Unverified):
+    """What was found breaks the clause on a machine as usual; this one is too slow to tell."""
 
 
 def expect(holds: object, found: str) -> None:

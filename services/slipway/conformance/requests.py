@@ -92,7 +92,7 @@ def is_windows(info: provisionerpb.FormatInfo) -> bool:
 
 def place(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo) -> None:
     """Move what lies in the suite's folder to where the format takes files, and to a drive on Windows."""
-    prefixes = next((list(one.path_prefixes) for one in info.features if one.id == "os.files"), [])
+    prefixes = next((list(feature.path_prefixes) for feature in info.features if feature.id == "os.files"), [])
     folder = FOLDER
     if prefixes and not any(_below(FOLDER, prefix) for prefix in prefixes):
         folder = prefixes[0].rstrip("/") + "/conformance"

@@ -9,7 +9,8 @@ from enum import StrEnum
 from slipway.conformance.check import Check, Need
 from slipway.conformance.clauses import Level, clauses
 from slipway.conformance.exchanges import Exchange
-from slipway.conformance.outcome import Broken, CheckEnd, Crashed, NotRun, Unverified
+from slipway.conformance.heartbeat import Heartbeat
+from slipway.conformance.outcome import Broken, CheckEnd, Crashed, NotRun, Unjudged, Unverified
 from slipway.conformance.session import Session
 from slipway.conformance.subject import HANGS
 
@@ -39,11 +40,13 @@ class Result:
         check: the check.
         ending: how it ended.
         found: what was found, or why it was not run.
+        unjudged: whether something was found that this machine is too slow to judge.
     """
 
     check: Check
     ending: Ending
     found: tuple[str, ...] = ()
+    unjudged: bool = False
 
 
 Progress = Callable[[Result, int, int], None]
@@ -105,12 +108,11 @@ async def result(session: Session, check: Check) -> Result:
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
+    ends = _judged(session.heartbeat, ends, since)
     if session.subject.hangs and not session.gone:
-        # That binds, whichever check comes upon it.
+        # That binds, whichever check comes upon it. Only renders count that the machine was not too slow for.
         session.gone = HANGS
         ends = [*ends, Crashed(HANGS)]
-    if unjudged := session.heartbeat.unjudged(since):
-        ends = [Unverified(*end.found, unjudged) if isinstance(end, Broken) else end for end in ends]
     said = [session.heartbeat.said(since)]
     if not check.slow and any(isinstance(end, Broken) for end in ends):
         said.append(await session.revived())
@@ -118,6 +120,14 @@ async def result(session: Session, check: Check) -> Result:
     if session.options.keep is not None and found.ending in (Ending.FAILED, Ending.WARNED):
         session.subject.exchanges.write(session.options.keep / check.id, more=_of_cases(session, found))
     return found
+
+
+def _judged(heartbeat: Heartbeat, ends: Sequence[CheckEnd | None], since: float) -> list[CheckEnd | None]:
+    """Give the ends without what this machine was too slow for: nothing is broken by that, and nothing has passed."""
+    unjudged, repeated = heartbeat.unjudged(since), heartbeat.repeated(since)
+    if unjudged:
+        ends = [Unjudged(*end.found, unjudged) if isinstance(end, Broken) else end for end in ends]
+    return [Unjudged(repeated) if repeated and end is None else end for end in ends]
 
 
 def _of_cases(session: Session, found: Result) -> list[Exchange]:
@@ -184,7 +194,8 @@ def _result(check: Check, ends: Sequence[CheckEnd | None], *, said: tuple[str, .
         return Result(check, Ending.NOT_RUN, _texts(unseen) or ("the provisioner declares no format",))
     if unseen:
         # One format that passes is no word about another one.
-        return Result(check, Ending.UNVERIFIED, _texts(unseen))
+        unjudged = any(isinstance(end, Unjudged) for end in unseen)
+        return Result(check, Ending.UNVERIFIED, _texts(unseen), unjudged=unjudged)
     return Result(check, Ending.PASSED)
 
 

@@ -182,8 +182,12 @@ class Session:
 
 
 @asynccontextmanager
-async def opened(options: Options, *, launcher: Launcher | None = None) -> AsyncIterator[Session]:
+async def opened(
+    options: Options, *, launcher: Launcher | None = None, heartbeat: Heartbeat | None = None
+) -> AsyncIterator[Session]:
     """Reach the provisioner, starting it if a command is given, and ask it who it is.
+
+    Without a heartbeat, one looks at this machine; one that is given is taken as it is.
 
     Raises:
         CannotStartError: it cannot be reached, or does not say who it is.
@@ -192,7 +196,8 @@ async def opened(options: Options, *, launcher: Launcher | None = None) -> Async
         launcher = ProcessLauncher(options.start_cmd)
     endpoint = options.endpoint or free_address()
     async with contextlib.AsyncExitStack() as stack, contextlib.AsyncExitStack() as opening:
-        heartbeat = await stack.enter_async_context(Heartbeat(slowness=slowness).beating())
+        if heartbeat is None:
+            heartbeat = await stack.enter_async_context(Heartbeat(slowness=slowness).beating())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slipway-conformance-")))
         credentials, authority = await _credentials(options, folder, launcher, heartbeat)
         main: Running | None = None

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import grpc
@@ -17,6 +17,7 @@ from slipway.conformance.certificates import Credentials
 from slipway.conformance.exchanges import Exchanges
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.outcome import Broken
+from slipway.conformance.yardstick import SLOW
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 
@@ -30,6 +31,9 @@ OVERLOADED_SECONDS = 10.0
 """How long calls are repeated that a provisioner refuses as too many, as the contract lets it."""
 
 MOST_HUNG = 3
+_QUICK_AGAIN = 0.1
+"""Where a second try takes less than so much of the time of a first one that did not end, the first one hung."""
+
 HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
 
 _OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
@@ -47,6 +51,7 @@ class Answer:
         status: the rich status; None when there was none.
         raw: size of the rich status in bytes.
         seconds: how long it took.
+        again: whether it is that of a second try, since the first was not answered in time.
     """
 
     code: str
@@ -55,6 +60,7 @@ class Answer:
     status: Status | None = field(default=None, repr=False)
     raw: int = 0
     seconds: float = 0.0
+    again: bool = False
 
     @property
     def ok(self) -> bool:
@@ -160,10 +166,14 @@ class Subject:
         since = time.monotonic()
         deadline = RENDER_SECONDS if seconds is None else seconds
         got = await self._answer(self._stub.Render, request, seconds=deadline)
-        if got.code == "DEADLINE_EXCEEDED" and deadline >= RENDER_SECONDS:
+        if deadline >= RENDER_SECONDS and (got.code == "DEADLINE_EXCEEDED" or self._hung_before(got, deadline)):
             self._count_hung(since)
         self.exchanges.add(request, got)
         return got
+
+    def _hung_before(self, got: Answer, seconds: float) -> bool:
+        """Whether the first try did not end though the machine is hardly slower than usual: the second was quick."""
+        return got.again and got.seconds < seconds * _QUICK_AGAIN and self._heartbeat.slowness() < SLOW
 
     def _count_hung(self, since: float) -> None:
         """Count a render that did not end: not on a machine too busy to judge it, and those of one time as one."""
@@ -223,7 +233,8 @@ class Subject:
         since = time.monotonic()
         got = await answer(method, request, seconds=seconds)
         if got.code == "DEADLINE_EXCEEDED" and (longer := self._heartbeat.longer(seconds, since)) > seconds:
-            got = await answer(method, request, seconds=longer)
+            got = replace(await answer(method, request, seconds=longer), again=True)
+            self._heartbeat.repeat(seconds)
         if got.code == "DEADLINE_EXCEEDED":
             self._heartbeat.fail(seconds, since)
         return got

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from slipway.conformance.clauses import chapters
-from slipway.conformance.report import as_expected
+from slipway.conformance.report import CORE, as_expected
 from slipway.conformance.runner import Result
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 
@@ -60,12 +60,24 @@ def _verdict(made: reportpb.Report) -> Iterator[str]:
     what = f"{_chapters(made)}the contract {made.contract_version}{profiles}"
     if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
         yield f"It keeps {what} as far as it could be checked."
-        yield "Not all of the profile could be read in the user data: see UNVERIFIED above, and --decode-cmd."
+        yield from _causes(made)
         return
     word = "keeps" if made.conformant else "does not keep"
     yield f"It {word} {what}."
     if not made.conformant and as_expected(made):
         yield "It breaks what it is known to break, and nothing else."
+
+
+def _causes(made: reportpb.Report) -> Iterator[str]:
+    unverified = [finding for finding in made.findings if finding.state == reportpb.FINDING_STATE_UNVERIFIED]
+    unjudged = any(finding.unjudged for finding in unverified)
+    unread = any(not finding.unjudged and finding.check.partition(".")[0] in CORE for finding in unverified)
+    if unjudged:
+        yield "This machine was too slow to judge all of it: see UNVERIFIED above, and run it again on a quiet machine."
+    if unread:
+        yield "Not all of the profile could be read in the user data: see UNVERIFIED above, and --decode-cmd."
+    if not unjudged and not unread:
+        yield "Not every check could be made: see NOT RUN above."
 
 
 def _chapters(made: reportpb.Report) -> str:

@@ -8,14 +8,14 @@ import hashlib
 import time
 from collections.abc import Callable
 
-from slipway.conformance.outcome import Broken, Unverified, all_hold
+from slipway.conformance.outcome import Broken, Unjudged, all_hold
 
 _ROUNDS = 20_000
 _USUAL_SECONDS = 0.012
 """What the work takes on a processor of 2020; source: measured on an idle machine of the project."""
 
 _SAMPLES = 7
-_SLOW = 1.5
+SLOW = 1.5
 """From this factor on the order of what happens within milliseconds is left to chance."""
 
 
@@ -40,13 +40,13 @@ def judge(text: str, seconds: float, most: float, *, slow: Callable[[], float]) 
 
     Raises:
         Broken: it was too long.
-        Unverified: it was too long, and would not be on a machine as usual.
+        Unjudged: it was too long, and would not be on a machine as usual.
     """
     if seconds <= most:
         return
     factor = slow()
     if seconds <= most * factor:
-        raise Unverified(f"{text}, on a machine that is {factor:.1f} times slower than usual: not judged")
+        raise Unjudged(f"{text}, on a machine that is {factor:.1f} times slower than usual: not judged")
     raise Broken(text)
 
 
@@ -59,13 +59,13 @@ def judge_as_usual(problems: list[str], *, slow: Callable[[], float]) -> None:
 
     Raises:
         Broken: something is wrong, on a machine as usual.
-        Unverified: something is wrong, on a slow machine.
+        Unjudged: something is wrong, on a slow machine.
     """
     if not problems:
         return
     factor = slow()
-    if factor >= _SLOW:
-        raise Unverified(*problems, f"this machine is {factor:.1f} times slower than usual: not judged")
+    if factor >= SLOW:
+        raise Unjudged(*problems, f"this machine is {factor:.1f} times slower than usual: not judged")
     all_hold(problems)
 
 

@@ -9,6 +9,7 @@ from slipway.kubernetes_api.resources import Json
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
 _OWN = frozenset(reason.value for reason in Reason)
+_LOGS = "; its logs show "
 _NO_REPORT = Condition(Type.BOOTSTRAP, "Unknown", Reason.NO_REPORT, "no report yet")
 
 
@@ -54,7 +55,13 @@ def _of_report(report: MachineReport) -> Condition:
     step = f"step {report.step}" if report.step else "the bootstrap"
     phase = f" of the phase {report.phase}" if report.step and report.phase else ""
     code = f" with exit code {report.exit_code}" if report.exit_code else ""
-    return Condition(Type.BOOTSTRAP, "False", _reason(report), f"{step}{phase} failed{code} {source}")
+    logs = f"{_LOGS}{report.logs_reason}" if report.logs_reason else ""
+    return Condition(Type.BOOTSTRAP, "False", _reason(report), f"{step}{phase} failed{code} {source}{logs}")
+
+
+def end_of(status: str, reason: str, message: str) -> tuple[str, str, str]:
+    """Give what identifies an end of a bootstrap: not what its logs show, which arrives later."""
+    return status, reason, message.partition(_LOGS)[0]
 
 
 def _reason(report: MachineReport) -> str:

@@ -31,7 +31,7 @@ _PROVISIONER = (
 )
 
 
-class Halt(Exception):  # noqa: N818  # reads as what it is
+class Halt(Exception):  # noqa: N818  # it ends a reconciliation, and is not always an error
     """The config cannot go on.
 
     Attributes:

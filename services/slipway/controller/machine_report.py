@@ -19,6 +19,7 @@ class MachineReport:
         step: that step.
         exit_code: of it.
         reason: why it failed, as in BootstrapEvent.
+        logs_reason: what the diagnosis found in its logs, or "".
         sequence: of its last event, where one machine has several texts; else 0. It is no part of what is said.
     """
 
@@ -29,6 +30,7 @@ class MachineReport:
     step: str = ""
     exit_code: int = 0
     reason: str = ""
+    logs_reason: str = ""
     sequence: int = field(default=0, compare=False)
 
     def precedes(self, other: Self | None) -> bool:
@@ -45,4 +47,7 @@ class MachineReport:
         if source.state != reportspb.REPORT_STATE_FAILED:
             return cls(report.bundle_id, source.state, of_console)
         phase = "" if not source.phase else planpb.Phase.Name(source.phase).removeprefix("PHASE_").lower()
-        return cls(report.bundle_id, source.state, of_console, phase, source.step, source.exit_code, source.reason)
+        return cls(
+            report.bundle_id, source.state, of_console, phase, source.step, source.exit_code, source.reason,
+            report.log_bundle.reason,
+        )  # fmt: skip

@@ -66,7 +66,7 @@ class MetricsCollector:
 
     def collect(self) -> Iterator[Any]:
         """Give the metrics as they are now."""
-        from prometheus_client.core import (  # noqa: PLC0415  # costs memory
+        from prometheus_client.core import (  # noqa: PLC0415  # prometheus_client: only a process that serves metrics loads it
             CounterMetricFamily,
             GaugeMetricFamily,
             HistogramMetricFamily,

@@ -91,7 +91,7 @@ class Payloads:
             ValueError: it does not; the text has no address.
         """
         from obstore.exceptions import BaseError  # noqa: PLC0415  # 5 MiB, which only a store of payloads needs
-        from obstore.store import GCSStore  # noqa: PLC0415
+        from obstore.store import GCSStore  # noqa: PLC0415  # the same library
 
         if isinstance(self.objects.store, GCSStore) and not _has_google_key(os.environ):
             raise ValueError(_EXPIRES)

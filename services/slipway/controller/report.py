@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from slipway.controller.bootstrap_condition import bootstrap_condition
+from slipway.controller.bootstrap_condition import bootstrap_condition, end_of
 from slipway.controller.conditions import Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
@@ -43,7 +43,7 @@ class Reporter:
         self._last: dict[str, Json] = {}
         self._warned: dict[str, tuple[str, str]] = {}
         self._doubted: dict[str, str] = {}
-        self._bootstraps: dict[str, Condition] = {}
+        self._bootstraps: dict[str, tuple[str, str, str]] = {}
 
     async def write(self, facts: Facts, conditions: Sequence[Condition], *, record: Record | None = None) -> bool:
         """Write the status, if it is not the same already; `record` describes the data Secret. Return whether it wrote.
@@ -91,20 +91,23 @@ class Reporter:
         bootstrap = bootstrap_condition(facts, record, before)
         if bootstrap is None:
             return others
-        earlier = {(item["status"], item["reason"], item.get("message", "")) for item in before.get("conditions") or ()}
-        if bootstrap.status == "False" and (bootstrap.status, bootstrap.reason, bootstrap.message) not in earlier:
+        conditions_before = before.get("conditions") or ()
+        earlier = {end_of(item["status"], item["reason"], item.get("message", "")) for item in conditions_before}
+        if bootstrap.status == "False" and _end(bootstrap) not in earlier:
             await self.report_end(facts, bootstrap)
         return [*others, bootstrap]
 
     async def report_end(self, facts: Facts, bootstrap: Condition) -> None:
         """Write an event on the Machine with how its bootstrap ended, once: a Warning where it failed."""
         owner = facts.owner
-        if owner is None or self._bootstraps.get(facts.uid) == bootstrap:
+        if owner is None or self._bootstraps.get(facts.uid) == _end(bootstrap):
             return
         if len(self._bootstraps) >= _MOST_REMEMBERED:
             self._bootstraps.clear()
-        self._bootstraps[facts.uid] = bootstrap
-        event = self._event(facts, bootstrap.reason, f"bootstrap: {bootstrap.message}", since="")
+        self._bootstraps[facts.uid] = _end(bootstrap)
+        # The name of the event does not depend on what its logs show, which comes later: there is one for each end.
+        event = self._event(facts, bootstrap.reason, f"bootstrap: {_end(bootstrap)[2]}", since="")
+        event["message"] = f"bootstrap: {bootstrap.message}"[:1024]
         event["involvedObject"] = {
             "apiVersion": MACHINES.api_version,
             "kind": MACHINES.kind,
@@ -183,6 +186,10 @@ class Reporter:
 
 
 _CREATED = ("initialization", "dataSecretName", "ready", "provisioner", "userDataBytes", "bundleId")
+
+
+def _end(bootstrap: Condition) -> tuple[str, str, str]:
+    return end_of(bootstrap.status, bootstrap.reason, bootstrap.message)
 
 
 def _created(facts: Facts, record: Record) -> Json:

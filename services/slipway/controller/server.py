@@ -36,6 +36,20 @@ NAME = "slipway-controller"
 LEASE = "slipway-controller.bootstrap.slipway.dev"
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _DEFAULT_NAMESPACE = "slipway-system"
+LOG_KEYS = (
+    "cluster",
+    "config",
+    "failure",
+    "lease",
+    "machine",
+    "namespace",
+    "node",
+    "owner",
+    "why",
+    "work",
+)
+"""What its log has besides the keys of every server: names of objects, types of failures, and closed words."""
+
 _log = structlog.get_logger("slipway.controller")
 
 
@@ -95,6 +109,7 @@ async def serve_controller(settings: ControllerSettings) -> None:
             collectors=[
                 MetricsCollector(assembled.metrics, loads=controller.loads, calls=lambda: dict(connection.calls))
             ],
+            log_keys=LOG_KEYS,
         )
     finally:
         await work.stop()

@@ -123,7 +123,7 @@ class ControllerSettings(EmbeddedSettings):
         fetching = self.fetching()
         if fetching is None or self.payload_store is None:
             return None
-        from slipway.reports.objects import Objects  # noqa: PLC0415  # its library has 5 MiB
+        from slipway.reports.objects import Objects  # noqa: PLC0415  # obstore has 5 MiB, which only this store needs
 
         try:
             objects = Objects.of(self.payload_store, "--payload-store")

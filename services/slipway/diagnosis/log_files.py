@@ -88,23 +88,33 @@ def _unpacked(name: str, data: bytes) -> bytes:
 
 
 def _members(name: str, data: bytes) -> Iterator[Log]:
-    size = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
-            for count, member in enumerate(archive):
-                if count >= MOST_MEMBERS:
-                    raise LogError(f"{name}: has more than {MOST_MEMBERS} members; give a part of it")
-                if not member.isreg():
-                    continue
-                size += member.size
-                opened = archive.extractfile(member) if size <= LARGEST else None
-                if opened is None:
-                    raise LogError(f"{name}: larger than {LARGEST >> 20} MiB unpacked; give a part of it")
-                content = opened.read()
-                path = printable(member.name)
-                if content.startswith(_GZIP):
-                    content = _unpacked(path, content)
-                    size += len(content)
-                yield Log(path, decoded(content), member=True)
-    except tarfile.TarError as error:
+        yield from _read_members(name, data)
+    except LogError:
+        raise
+    except (tarfile.TarError, ValueError) as error:
+        # The library has some headers that are damaged end in a ValueError.
         raise LogError(f"{name}: the tar archive is damaged; fetch the file again") from error
+
+
+def _read_members(name: str, data: bytes) -> Iterator[Log]:
+    size = 0
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+        for count, member in enumerate(archive):
+            if count >= MOST_MEMBERS:
+                raise LogError(f"{name}: has more than {MOST_MEMBERS} members; give a part of it")
+            if not member.isreg():
+                continue
+            if member.size < 0:
+                # It would take from the sum, and a sparse file behind it could have any size.
+                raise tarfile.ReadError
+            size += member.size
+            opened = archive.extractfile(member) if size <= LARGEST else None
+            if opened is None:
+                raise LogError(f"{name}: larger than {LARGEST >> 20} MiB unpacked; give a part of it")
+            content = opened.read()
+            path = printable(member.name)
+            if content.startswith(_GZIP):
+                content = _unpacked(path, content)
+                size += len(content)
+            yield Log(path, decoded(content), member=True)

@@ -27,7 +27,7 @@ from slipway.rpc.server import ServerStartError
 NAME = "slipway-directory"
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _DEFAULT_NAMESPACE = "slipway-system"
-_LOG_KEYS = ("machine", "computer", "failure", "result", "lease")
+LOG_KEYS = ("machine", "computer", "failure", "result", "lease")
 _log = structlog.get_logger("slipway.directory")
 
 
@@ -49,7 +49,7 @@ async def serve_directory(settings: DirectorySettings) -> None:
     for informer in watches.informers:
         informer.start()
     try:
-        await serve(settings, [], name=NAME, on_start=[work.start], on_drain=[work.stop], log_keys=_LOG_KEYS)
+        await serve(settings, [], name=NAME, on_start=[work.start], on_drain=[work.stop], log_keys=LOG_KEYS)
     finally:
         await work.stop()
         for informer in watches.informers:

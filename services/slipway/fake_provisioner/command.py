@@ -24,7 +24,7 @@ LOGGED = ("call", "number", "fault")
 )  # fmt: skip
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scripts, and end.")
 @server_options
-def fake(script: Path | None, schema: bool, server_flags: dict[str, Any]) -> None:  # noqa: FBT001  # a flag
+def fake(script: Path | None, schema: bool, server_flags: dict[str, Any]) -> None:  # noqa: FBT001  # click gives options by name
     """Serve a provisioner that misbehaves as a script says, to test what calls provisioners.
 
     What is not scripted is sound. Each call is logged with its number and its fault.

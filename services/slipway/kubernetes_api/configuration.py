@@ -17,7 +17,7 @@ _TOKEN_SECONDS = 60.0
 """How long a token file is not read again: the kubelet renews it at 80 % of its time, which is an hour by default."""
 
 
-class ConfigurationMissing(OSError):  # noqa: N818  # reads as what it is
+class ConfigurationMissing(OSError):  # noqa: N818  # subject and state, as the contract names its errors
     """This process runs in no cluster, or has no service account there."""
 
 

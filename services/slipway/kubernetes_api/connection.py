@@ -40,7 +40,7 @@ _WORKLOAD_VALUES = 20_000
 """Most values in it: 2 MiB of small ones would be 80 MiB of objects, for each cluster that is asked meanwhile."""
 
 
-class KubeconfigUnusable(Exception):  # noqa: N818  # reads as what it is
+class KubeconfigUnusable(Exception):  # noqa: N818  # subject and state, as the contract names its errors
     """A kubeconfig file cannot be used."""
 
 
@@ -274,7 +274,7 @@ async def _of_file(kubeconfig: Path) -> ApiConfiguration:
         OSError: it cannot be read.
         KubeconfigUnusable: nothing can be made of it.
     """
-    from kubernetes.aio.config import ConfigException, load_kube_config  # noqa: PLC0415  # 25 MiB
+    from kubernetes.aio.config import ConfigException, load_kube_config  # noqa: PLC0415  # 25 MiB, which no process in a cluster needs
 
     configuration = ApiConfiguration()
     try:

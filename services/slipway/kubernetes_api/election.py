@@ -29,7 +29,7 @@ class LeaseDurations:
     retry: float = 2.0
 
 
-class LostLeadership(Exception):  # noqa: N818  # reads as what it is
+class LostLeadership(Exception):  # noqa: N818  # an event in the life of a replica, not an error
     """The lease could not be renewed in time: this process may not write any more."""
 
 

@@ -16,7 +16,7 @@ A message names verb, kind and object, never a part of a body: bodies hold secre
 from typing import ClassVar
 
 
-class ApiFailure(Exception):  # noqa: N818  # reads as what it is
+class ApiFailure(Exception):  # noqa: N818  # the base class of states such as Forbidden
     """A call failed. `verb`, `kind` and `name` say which."""
 
     what: ClassVar[str] = "failed"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import yaml
 
 
-class KubeconfigRefused(Exception):  # noqa: N818  # reads as what it is
+class KubeconfigRefused(Exception):  # noqa: N818  # subject and state, as the contract names its errors
     """A kubeconfig cannot be used; the text says why and holds nothing of it."""
 
 

@@ -92,7 +92,7 @@ class DownloadsCollector:
 
     def collect(self) -> Iterator[Any]:
         """Give the metrics as they are now."""
-        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily  # noqa: PLC0415  # costs memory
+        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily  # noqa: PLC0415  # prometheus_client: only a process that serves metrics loads it
 
         results = CounterMetricFamily(
             "slipway_node_gateway_downloads", "Downloads of machines.", labels=["kind", "result"]

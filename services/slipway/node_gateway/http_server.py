@@ -12,11 +12,18 @@ from slipway.rpc.connections import Bounded, Bounds
 
 _HANDSHAKE_SECONDS = 10.0
 _LINGERING_SECONDS = 1.0
+IDLE_SECONDS = 30.0
+"""After so long a connection ends on which nothing was asked, or the head of a request has not come to its end."""
 
 
 @asynccontextmanager
 async def http_server(
-    application: web.Application, address: str, context: ssl.SSLContext | None, settings: GatewaySettings
+    application: web.Application,
+    address: str,
+    context: ssl.SSLContext | None,
+    settings: GatewaySettings,
+    *,
+    idle_seconds: float = IDLE_SECONDS,
 ) -> AsyncIterator[int]:
     """Serve an application as long as the block lasts, and until answers in flight have ended; give the port.
 
@@ -25,6 +32,7 @@ async def http_server(
         address: HOST:PORT.
         context: TLS; None without.
         settings: bounds of connections, and the grace time.
+        idle_seconds: between two requests, and until the head of one is whole.
 
     Raises:
         OSError: the address cannot be listened at.
@@ -37,6 +45,7 @@ async def http_server(
         shutdown_timeout=settings.drain_grace_seconds,
         # So long the rest of a body is read that was refused, or its sender would not see why.
         lingering_time=_LINGERING_SECONDS,
+        keepalive_timeout=idle_seconds,
     )
     await runner.setup()
     if runner.server is None:

@@ -16,6 +16,7 @@ from slipway.contract.errors import ReportsUnavailable
 from slipway.node_gateway.uploads import default_bounds
 from slipway.reports.bundle_refusal import BundleRefused
 from slipway.reports.capability import Kind, Target
+from slipway.reports.diagnoser import Diagnoser
 from slipway.reports.names import ROOT
 from slipway.reports.objects import Objects, ObjectVersion
 from slipway.reports.redactor import Redactor
@@ -38,6 +39,7 @@ class Inbox:
         redactor: removes secrets from log bundles.
         days: an object that was written earlier is deleted.
         now: seconds since 1970 (UTC).
+        diagnoser: finds the reason of a failure in log bundles.
     """
 
     objects: Objects
@@ -45,6 +47,7 @@ class Inbox:
     redactor: Redactor
     days: float
     now: Callable[[], float]
+    diagnoser: Diagnoser = field(default_factory=Diagnoser)
     _seen: dict[str, ObjectVersion] = field(default_factory=dict)
 
     async def run(self, seconds: float) -> None:
@@ -55,7 +58,7 @@ class Inbox:
             except ReportsUnavailable as error:
                 _log.warning("bucket of reports not read", error=error.message)
             # Replicas that started together do not stay together.
-            await asyncio.sleep(seconds * random.uniform(0.5, 1.0))  # noqa: S311  # no secret
+            await asyncio.sleep(seconds * random.uniform(0.5, 1.0))  # noqa: S311  # spreads load, hides nothing
 
     async def look(self) -> int:
         """Take each object that is new, or was written again; give the number of those that were kept.
@@ -96,7 +99,8 @@ class Inbox:
 
     async def _keep(self, target: Target, data: bytes) -> None:
         if target.kind is Kind.LOGS:
-            await self.store.add_logs(target.key, await self.redactor.redact(data))
+            redacted = await self.redactor.redact(data)
+            await self.store.add_logs(target.key, redacted, reason=await self.diagnoser.reason(redacted))
             return
         events, _ = await self.store.add_events(target.key, reportspb.REPORT_SOURCE_SINK, data)
         if not events:

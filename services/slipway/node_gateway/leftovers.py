@@ -5,6 +5,7 @@ deleted is seen in a list: it is looked for once, at the start.
 """
 
 import time
+from collections.abc import Callable
 
 import structlog
 
@@ -20,12 +21,12 @@ _FOLDER = "payload"
 _log = structlog.get_logger("slipway.node_gateway")
 
 
-async def warn_of_leftovers(store: Store) -> int:
+async def warn_of_leftovers(store: Store, clock: Callable[[], float] = time.time) -> int:
     """Warn where the store has payloads that a rule would have deleted; give their number.
 
     A store that fails, or does not list, is left alone: nothing rests on the answer.
     """
-    before = time.time() - DAYS * 86_400
+    before = clock() - DAYS * 86_400
     try:
         ages = await store.modified(_FOLDER, most=MOST)
     except StoreUnavailable as error:

@@ -156,8 +156,8 @@ async def _reviews(settings: GatewaySettings) -> AsyncIterator[AccessReviews | N
     if not settings.review_tokens:
         yield None
         return
-    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415  # of the Kubernetes client
 
     connection = await Connection.of_process(settings.kubeconfig)
     try:

@@ -23,7 +23,8 @@ from slipway.rpc.logs import configure_logging
 from slipway.rpc.renewed_context import RenewedContext
 
 NAME = "slipway-node-gateway"
-_LOG_KEYS = (
+LOG_KEYS = (
+    "failure",
     "method",
     "kind",
     "status",
@@ -46,7 +47,7 @@ async def serve_gateway(settings: GatewaySettings, store: Store, reports: Report
         OSError: an address cannot be listened at, or there is no certificate.
         ServerStartError, TlsFilesError: the same of the server of reports.
     """
-    configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=_LOG_KEYS)
+    configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=LOG_KEYS)
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
@@ -104,7 +105,7 @@ def _metrics(address: str | None, collectors: Sequence[Any]) -> Iterator[None]:
     if address is None:
         yield
         return
-    from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # costs memory
+    from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # prometheus_client: only a process that serves metrics loads it
 
     recorder = PrometheusRecorder.serving(address, collectors)
     try:

@@ -17,6 +17,7 @@ from slipway.contract.errors import ReportsUnavailable
 from slipway.node_gateway.rates import Rates
 from slipway.reports.bundle_refusal import BundleRefused
 from slipway.reports.capability import Capabilities, Kind, Refused, Target
+from slipway.reports.diagnoser import Diagnoser
 from slipway.reports.redactor import Redactor
 from slipway.reports.store import ReportStore
 from slipway.v1alpha1 import report_service_pb2 as reportspb
@@ -65,6 +66,7 @@ class Uploads:
         rates: requests a second of each machine and kind.
         now: seconds since 1970 (UTC).
         bounds: by kind.
+        diagnoser: finds the reason of a failure in log bundles.
     """
 
     store: ReportStore
@@ -73,6 +75,7 @@ class Uploads:
     rates: Rates
     now: Callable[[], float]
     bounds: dict[Kind, Bounds] = field(default_factory=default_bounds)
+    diagnoser: Diagnoser = field(default_factory=Diagnoser)
     _arriving: set[str] = field(default_factory=set)
 
     async def put(self, request: web.Request) -> web.Response:
@@ -120,7 +123,7 @@ class Uploads:
             redacted = await self.redactor.redact(data)
         except BundleRefused as error:
             raise web.HTTPUnprocessableEntity(text=f"the log bundle {error}\n") from None
-        await self.store.add_logs(target.key, redacted)
+        await self.store.add_logs(target.key, redacted, reason=await self.diagnoser.reason(redacted))
 
 
 @asynccontextmanager

@@ -51,7 +51,7 @@ def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     help="Most that the program may write for one call.",
 )  # fmt: skip
 @server_options
-def serve(  # noqa: PLR0913  # flags
+def serve(  # noqa: PLR0913  # click gives each option as an argument
     *,
     words: tuple[str, ...],
     encoding: str,

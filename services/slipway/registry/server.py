@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from slipway.registry.lease_store import LeaseStore
 
 NAME = "slipway-registry"
+LOG_KEYS = ("failure", "lease")
+"""What its log has besides the keys of every server."""
 
 
 async def serve_registry(
@@ -55,7 +57,9 @@ async def serve_registry(
         RegistryServicer(registrations, dialler, gate),
     )
     try:
-        await serve(settings, [service], name=NAME, on_start=[on_start] if on_start else [], stop=stop)
+        await serve(
+            settings, [service], name=NAME, on_start=[on_start] if on_start else [], stop=stop, log_keys=LOG_KEYS
+        )
     finally:
         prober.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -69,9 +73,9 @@ async def _leases(settings: RegistrySettings, clock: Clock) -> "LeaseStore | Non
     """Give the store on Leases when it is asked for; nothing of Kubernetes is loaded otherwise."""
     if settings.lease_namespace is None:
         return None
-    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # costs memory
-    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415  # loaded only by who uses it: it takes long
-    from slipway.registry.lease_store import LeaseStore  # noqa: PLC0415  # loaded only by who uses it: it takes long
+    from slipway.kubernetes_api.api import Api  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.kubernetes_api.connection import Connection  # noqa: PLC0415  # of the Kubernetes client
+    from slipway.registry.lease_store import LeaseStore  # noqa: PLC0415  # of the Kubernetes client
 
     connection = await Connection.of_process(settings.kubeconfig)
     return LeaseStore(Api(connection), namespace=settings.lease_namespace, ttl=settings.lease_ttl_seconds, clock=clock)

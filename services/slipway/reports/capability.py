@@ -23,7 +23,7 @@ _DIGITS = 12
 _HEX = 64
 
 
-class KeyFileInvalid(ValueError):  # noqa: N818  # reads as what it is
+class KeyFileInvalid(ValueError):  # noqa: N818  # subject and state, as the contract names its errors
     """The file of keys cannot be used; the text says why, and nothing of the keys."""
 
 

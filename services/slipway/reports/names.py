@@ -30,11 +30,11 @@ _EVENTS = re.compile(
     r"([A-Za-z0-9]{0,63})_([a-z0-9-]{0,63})\.jsonl",
     re.ASCII,
 )
-_LOGS = re.compile(r"([0-9]{13})_logs_([0-9a-f]{16})\.tar\.gz", re.ASCII)
+_LOGS = re.compile(r"([0-9]{13})_logs_([0-9a-f]{16})(?:_([A-Za-z0-9]{1,63}))?\.tar\.gz", re.ASCII)
 _DEPTH = 6
 
 
-class NameInvalid(ValueError):  # noqa: N818  # reads as what it is
+class NameInvalid(ValueError):  # noqa: N818  # subject and state, as the contract names its errors
     """A part of a name breaks its grammar; the text names the part, never its value."""
 
 
@@ -120,14 +120,20 @@ class EventsName:
 
 @dataclass(frozen=True, slots=True)
 class LogsName:
-    """Name of a log bundle; the attributes are those of EventsName."""
+    """Name of a log bundle; the other attributes are those of EventsName.
+
+    Attributes:
+        reason: the first one that the diagnosis found in it, or "".
+    """
 
     milliseconds: int
     digest: str
+    reason: str = ""
 
     def text(self) -> str:
         """Give the last part of the name."""
-        return f"{self.milliseconds:013}_logs_{self.digest}.tar.gz"
+        reason = f"_{self.reason}" if self.reason else ""
+        return f"{self.milliseconds:013}_logs_{self.digest}{reason}.tar.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,7 @@ def _events_name(text: str) -> EventsName | None:
 
 def _logs_name(text: str) -> LogsName | None:
     matched = _LOGS.fullmatch(text)
-    return None if matched is None else LogsName(int(matched[1]), matched[2])
+    return None if matched is None else LogsName(int(matched[1]), matched[2], matched[3] or "")
 
 
 def _word(words: Mapping[str, int], number: int) -> str:

@@ -70,7 +70,7 @@ class OutcomesCollector:
 
     def collect(self) -> Iterator[Any]:
         """Give the metrics as they are now."""
-        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily  # noqa: PLC0415  # costs memory
+        from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily  # noqa: PLC0415  # prometheus_client: only a process that serves metrics loads it
 
         results = CounterMetricFamily(
             "slipway_reports_bootstraps", "Bootstraps that machines reported to have ended.", labels=["state", "reason"]

@@ -13,7 +13,7 @@ MOST_HOURS = 7 * 24
 _RULE = "must be s3://, gs:// or az://, with credentials in the environment that sign"
 
 
-class BucketInvalid(ValueError):  # noqa: N818  # reads as what it is
+class BucketInvalid(ValueError):  # noqa: N818  # subject and state, as the contract names its errors
     """A bucket cannot sign addresses; the text says why, and nothing of its credentials."""
 
 

@@ -46,7 +46,7 @@ class Retention:
         """Sweep for ever, about every so many seconds; a store that fails is tried again at the next time."""
         while True:
             # Replicas that started together do not stay together.
-            await asyncio.sleep(seconds * random.uniform(0.5, 1.0))  # noqa: S311  # no secret
+            await asyncio.sleep(seconds * random.uniform(0.5, 1.0))  # noqa: S311  # spreads load, hides nothing
             try:
                 deleted = await self.sweep()
             except ReportsUnavailable as error:

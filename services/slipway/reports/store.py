@@ -86,9 +86,12 @@ class ReportStore:
         """
         return await self._objects.run(lambda: self._add_events(key, source, data))
 
-    async def add_logs(self, key: BundleKey, data: bytes) -> None:
-        """Keep a log bundle, whose secrets have been removed, in place of an earlier one."""
-        await self._objects.run(lambda: self._add_logs(key, data))
+    async def add_logs(self, key: BundleKey, data: bytes, *, reason: str = "") -> None:
+        """Keep a log bundle, whose secrets have been removed, in place of an earlier one.
+
+        `reason`: the first one that the diagnosis found in it.
+        """
+        await self._objects.run(lambda: self._add_logs(key, data, reason))
 
     async def report(self, namespace: str, cluster: str, machine: str, bundle_id: str = "") -> reportspb.Report:
         """Give the report of a machine with its events, of a bundle or of the last one.
@@ -140,9 +143,9 @@ class ReportStore:
             states = {entry.name.summary.state for entry in before.entries if isinstance(entry.name, EventsName)}
             self._outcomes.count(short.state, short.reason, before=states, phases=lambda: phases(events))
 
-    def _add_logs(self, key: BundleKey, data: bytes) -> None:
+    def _add_logs(self, key: BundleKey, data: bytes, reason: str) -> None:
         earlier = self._kept(key).logs()
-        name = LogsName(self._milliseconds(), _digest(data))
+        name = LogsName(self._milliseconds(), _digest(data), reason)
         self._objects.put(f"{key.folder}/{name.text()}", data)
         for entry in earlier:
             self._objects.delete(entry.path)
@@ -229,6 +232,8 @@ def report_of(kept: Kept) -> reportspb.Report:
             part.MergeFrom(_of_summary(name.summary))
     for entry in kept.logs()[:1]:
         info = reportspb.LogBundleInfo(bytes=entry.bytes, receive_time=_time(entry.name.milliseconds))
+        if isinstance(entry.name, LogsName):
+            info.reason = entry.name.reason
         report.log_bundle.CopyFrom(info)
     return report
 

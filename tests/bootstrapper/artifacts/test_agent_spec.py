@@ -119,7 +119,12 @@ async def test_authorities_without_a_mirror_that_shows_a_certificate_are_refused
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("nonsense", "--artifact-ca must be one or more"), (None, "cannot be read"), ("\xff", "must be one or more")],
+    [
+        ("nonsense", "--artifact-ca must be one or more"),
+        (None, "cannot be read"),
+        ("\xff", "must be one or more"),
+        ("", "must be one or more"),
+    ],
 )
 def test_authorities_of_the_mirrors_are_read_at_the_start(tmp_path: Path, text: str | None, problem: str) -> None:
     """A file that is not there, or has no certificates, ends the start and not the machines."""
@@ -223,7 +228,7 @@ def test_settings_name_keys_and_mirrors(tmp_path: Path, monkeypatch: pytest.Monk
     assert one.catalogue is not None
     assert len(one.catalogue.trust.keys) == 1
     wrong = [("KEYS", ""), ("KEYS", str(tmp_path / "none")), ("KEYS", __file__), ("MIRRORS", "ftp://x"),
-             ("MINIMUM_VERSION", "new")]  # fmt: skip
+             ("MIRRORS", 'https://a"b'), ("MINIMUM_VERSION", "new")]  # fmt: skip
     for name, value in wrong:
         with monkeypatch.context() as patch:
             patch.setenv(f"SLIPWAY_ARTIFACT_{name}", value)

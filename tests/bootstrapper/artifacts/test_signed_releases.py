@@ -84,6 +84,31 @@ def test_what_is_no_envelope_is_malformed(data: bytes) -> None:
     assert refusal(lambda: trust(KEY).open(data)) == ArtifactReason.MALFORMED
 
 
+def twice(data: bytes) -> bytes:
+    """Return JSON in which the first member of the document stands once more, at its end."""
+    (name, value), *_ = json.loads(data).items()
+    return data.rstrip()[:-1] + f", {json.dumps(name)}: {json.dumps(value)}}}".encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (twice, "a member that stands twice"),
+        (lambda data: data + b"x", "bytes behind the end"),
+        (lambda data: data + b"\0", "a zero behind the end"),
+        (lambda data: data.decode().encode("utf-16"), "another encoding"),
+        (lambda data: b"\xef\xbb\xbf" + data, "a byte order mark"),
+        (lambda data: data.replace(b"{", b'{"\xff": 1, ', 1), "no text"),
+    ],
+)
+def test_a_document_has_one_meaning(tmp_path: Path, change: Callable[[bytes], bytes], reason: str) -> None:
+    """What two programs could read differently is refused, signed or not: as an envelope, and as a manifest."""
+    data = envelope(tmp_path, KEY)
+    assert refusal(lambda: trust(KEY).open(change(data))) == ArtifactReason.MALFORMED, reason
+    signed = change(base64.b64decode(json.loads(data)["payload"]))
+    assert refusal(lambda: trust(KEY).open(dsse.sign(signed, PAYLOAD_TYPE, [KEY]))) == ArtifactReason.MALFORMED, reason
+
+
 def test_a_signature_without_key_id_counts(tmp_path: Path) -> None:
     """The id is a hint only: without it every trusted key is tried."""
     data = changed(envelope(tmp_path, KEY), lambda one: one["signatures"][0].pop("keyid"))

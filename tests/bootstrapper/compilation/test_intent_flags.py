@@ -48,6 +48,6 @@ async def test_a_flag_that_may_be_left_out_is_left_out() -> None:
 async def test_a_flag_of_a_version_without_a_table_is_a_warning() -> None:
     """Whether that kubelet has it is not known."""
     asking = question(KUBELET)
-    asking.subject.cluster.kubernetes_version = asking.subject.machine.kubernetes_version = "v1.32.1"
+    asking.subject.cluster.kubernetes_version = asking.subject.machine.kubernetes_version = "v1.36.1"
     answer = await bootstrapper().user_data(asked(asking, "talos"))
     assert [warning.code for warning in answer.diagnostics if "never-a-flag" in warning.message] == ["VERSION_UNKNOWN"]

@@ -58,6 +58,7 @@ def test_every_change_of_a_control_is_a_failure(tmp_path: Path, profile: str, co
         assert made.node.results()[name] == "fail", control
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("profile", "control"), CONTROLS)
 def test_a_change_fails_its_control_alone(tmp_path: Path, profile: str, control: Control) -> None:
     """All controls are checked: that one fails, and beside it only those that look at the very same setting or file."""

@@ -214,8 +214,12 @@ async def test_explain_says_what_is_fetched() -> None:
         ({"fetch_infrastructures": "metal"}, "needs --payload-url-base"),
         ({"fetch_infrastructures": "mars", "payload_url_base": BASE}, "mars: not in the table"),
         ({"fetch_infrastructures": "docker", "payload_url_base": BASE}, "docker: changes user data"),
-        ({"payload_url_base": "http://gateway.example.com"}, "pattern"),
-        ({"payload_url_base": f"{BASE}/?a=b"}, "pattern"),
+        ({"payload_url_base": "http://gateway.example.com"}, "must be https://HOST"),
+        ({"payload_url_base": f"{BASE}/?a=b"}, "must be https://HOST"),
+        (
+            {"fetch_infrastructures": "metal", "payload_url_base": BASE, "payload_ca": "/dev/null"},
+            "--payload-ca must be",
+        ),
         ({"fetch_infrastructures": "metal", "payload_url_base": BASE, "payload_ca": "absent"}, "cannot be read"),
     ],
 )

@@ -101,7 +101,7 @@ def test_each_field_is_tried() -> None:
 
 def test_the_kit_finds_a_feature_that_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the bootstrapper's check does not hold, each feature that the engine does not declare is reported."""
-    monkeypatch.setattr(engine_plan, "unsupported", lambda *_: [])
+    monkeypatch.setattr(engine_plan, "unsupported", lambda *_, **__: [])
     results = list(accepted_features(Plain()))
     assert "kubernetes.node.taints is not declared, and is not refused" in results
     assert "engine_options.k0s is not declared, and is not refused" in results

@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+# One process reads all sources, once.
+pytestmark = pytest.mark.xdist_group("names-apart")
+
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ("bootstrapper/slipway", "provisioners/slipway", "services/slipway", "sdk/python/slipway", "tools/docgen")
 PROGRAMS = ("*.sh", "*.ps1", "*.tmpl", "*.service")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from slipway.contract.errors import UnsupportedFeature
 from slipway.sdk import testing
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.provisioners.ignition.configs import config, refusals, storage_system, unit
@@ -177,3 +178,17 @@ def test_mounts_that_are_refused(mount: dict[str, Any], reason: str) -> None:
 def test_storage_that_is_refused(system: ospb.OperatingSystem, path: str, reason: str) -> None:
     """What Ignition would fail the boot over is refused before there is a machine."""
     assert refusals(system) == [path], reason
+
+
+@pytest.mark.parametrize("path", ["/var/lib/a", "/var"])
+def test_a_file_below_a_later_mount_is_refused_by_the_name_of_the_mount(path: str) -> None:
+    """The file may be one that stands for another item: what its author can change is the mount."""
+    mounts = [
+        ospb.Mount(source="tmpfs", path="/opt", type="tmpfs"),
+        ospb.Mount(source="server:/x", path="/var/", type="nfs"),
+    ]
+    with pytest.raises(UnsupportedFeature) as caught:
+        config(ospb.OperatingSystem(mounts=mounts, files=[testing.file(path, b"")]))
+    (violation,) = caught.value.violations
+    assert violation.path == "os.files[0]"
+    assert "lies on os.mounts[1], which" in violation.description

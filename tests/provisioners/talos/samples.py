@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 from google.protobuf.text_format import Merge, Parse
 
-from slipway.contract.errors import UnsupportedFeature as UnsupportedFeature  # noqa: PLC0414
+from slipway.contract.errors import UnsupportedFeature as UnsupportedFeature  # noqa: PLC0414  # the tables of the tests import it from here
 from slipway.contract.features import compute_features
 from slipway.provisioners.talos import material
 from slipway.provisioners.talos.provisioner import TalosProvisioner

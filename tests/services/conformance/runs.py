@@ -1,4 +1,4 @@
-"""Runs of chosen checks against a bent provisioner."""
+"""Runs of chosen checks against a bent provisioner, and what a run on a slow machine says of a real one."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -6,8 +6,10 @@ from contextlib import asynccontextmanager
 from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check
 from slipway.conformance.options import Options, Patience
+from slipway.conformance.report import CORE
 from slipway.conformance.runner import Result, result
 from slipway.conformance.session import Session, opened
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.bent import Bent, InProcess
 
 QUICK = Patience(start=1.5, refusal=1, end=2, reload=1, back=3, render=2)
@@ -41,3 +43,34 @@ def group(id_: str) -> str:
     """Give the group of a check."""
     check: Check = CHECKS[id_]
     return check.group
+
+
+def keeps(made: reportpb.Report) -> bool:
+    """Whether a report says that the contract is kept, but for what this machine was too slow to judge."""
+    if made.verdict != reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
+        return made.verdict == reportpb.VERDICT_CONFORMANT
+    unverified = [finding for finding in made.findings if finding.state == reportpb.FINDING_STATE_UNVERIFIED]
+    unread = any(not finding.unjudged and finding.check.partition(".")[0] in CORE for finding in unverified)
+    return any(finding.unjudged for finding in unverified) and not unread
+
+
+def as_usual(made: reportpb.Report, kept: reportpb.Report) -> reportpb.Report:
+    """Give a report with what another one says where this machine was too slow to judge; else it is as it was made."""
+    unjudged = {finding.check for finding in made.findings if finding.unjudged}
+    if not unjudged:
+        return made
+    findings = {finding.check: finding for finding in kept.findings if finding.check in unjudged}
+    findings.update({finding.check: finding for finding in made.findings if finding.check not in unjudged})
+    passed = {*made.passed, *unjudged.intersection(kept.passed)}
+    filled = reportpb.Report()
+    filled.CopyFrom(made)
+    del filled.findings[:], filled.passed[:], filled.formats[:]
+    filled.findings.extend(findings[id_] for id_ in CHECKS if id_ in findings)
+    filled.passed.extend(id_ for id_ in CHECKS if id_ in passed)
+    # What was not judged was not seen in the user data either.
+    filled.formats.extend(kept.formats)
+    filled.summary.passed += len(passed) - len(made.passed)
+    filled.summary.unverified = sum(finding.state == reportpb.FINDING_STATE_UNVERIFIED for finding in filled.findings)
+    if made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED:
+        filled.verdict, filled.conformant = kept.verdict, kept.conformant
+    return filled

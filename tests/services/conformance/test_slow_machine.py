@@ -4,13 +4,15 @@ import asyncio
 
 import pytest
 
-from slipway.conformance import subject, yardstick
-from slipway.conformance.outcome import Broken, Unverified
-from slipway.conformance.runner import Ending, result
+from slipway.conformance import subject, verdict, yardstick
+from slipway.conformance.outcome import Broken, Unjudged
+from slipway.conformance.report import as_expected, report
+from slipway.conformance.runner import Ending, Result, result
+from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.conformance.yardstick import judge, judge_as_usual
 from tests.services.conformance.bent import Bent, Request
 from tests.services.conformance.mutants import lease, limits
-from tests.services.conformance.runs import CHECKS, session
+from tests.services.conformance.runs import CHECKS, as_usual, keeps, session
 
 
 @pytest.mark.parametrize(
@@ -18,7 +20,7 @@ from tests.services.conformance.runs import CHECKS, session
     [
         (9.9, 1.0, None, "in time"),
         (10.1, 1.0, Broken, "too long"),
-        (10.1, 5.0, Unverified, "too long, and a machine as usual needs a fifth of it"),
+        (10.1, 5.0, Unjudged, "too long, and a machine as usual needs a fifth of it"),
         (50.1, 5.0, Broken, "too long on any machine"),
     ],
 )
@@ -80,7 +82,7 @@ async def test_renders_that_do_not_end(
     [
         ([], 9.0, None, "nothing is wrong"),
         (["it was dropped"], 1.1, Broken, "a machine as usual"),
-        (["it was dropped"], 4.0, Unverified, "a slow machine may have let it in too late"),
+        (["it was dropped"], 4.0, Unjudged, "a slow machine may have let it in too late"),
     ],
 )
 def test_what_has_no_limit_is_judged_on_a_usual_machine(
@@ -103,3 +105,44 @@ async def test_calls_in_flight(factor: float, ending: Ending) -> None:
         opened.heartbeat.slowness = lambda: factor
         ended = await result(opened, CHECKS["REG-011.in-flight"])
     assert ended.ending is ending, ended.found
+
+
+_NOT_JUDGED = Result(CHECKS["TRN-001.both-calls"], Ending.UNVERIFIED, ("it was late",), unjudged=True)
+_SHOULD = Result(CHECKS["INF-003.contract"], Ending.UNVERIFIED, ("it was late",), unjudged=True)
+_UNREAD = Result(CHECKS["RND-018.core-items"], Ending.UNVERIFIED, ("nobody can read it",))
+_AS_FAR = reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict_", "kept", "words", "reason"),
+    [
+        ([_NOT_JUDGED], _AS_FAR, True, ("too slow",), "a clause that binds, and is in no profile's core"),
+        ([_SHOULD], reportpb.VERDICT_CONFORMANT, True, (), "a clause that does not bind"),
+        ([_UNREAD], _AS_FAR, False, ("--decode-cmd",), "what every user data must hold was not read"),
+        ([_NOT_JUDGED, _UNREAD], _AS_FAR, False, ("too slow", "--decode-cmd"), "both causes"),
+    ],
+)
+async def test_what_was_not_judged_is_open(
+    ends: list[Result], verdict_: reportpb.Verdict.ValueType, kept: bool, words: tuple[str, ...], reason: str
+) -> None:
+    """The verdict says it, with the cause of each; a test of a real provisioner holds on a slow machine, too."""
+    results = [Result(CHECKS["INF-001.name"], Ending.PASSED), *ends]
+    results.sort(key=lambda end: list(CHECKS).index(end.check.id))
+    async with session() as opened:
+        made = report(opened, results)
+        usual = report(opened, [Result(result_.check, Ending.PASSED) for result_ in results])
+        listed = report(opened, results, known=[end.check.id for end in ends])
+    assert (made.verdict, keeps(made)) == (verdict_, kept), reason
+    assert tuple(word for word in ("too slow", "--decode-cmd") if word in verdict.as_text(made)) == words, reason
+    assert (as_usual(made, usual) == usual) is (_UNREAD not in ends), reason
+    assert as_expected(listed) is (_UNREAD not in ends), "what was not judged does not count as passed"
+
+
+async def test_what_no_longer_answers_is_not_conformant() -> None:
+    """Although nothing else is wrong: the other checks were not made."""
+    async with session() as opened:
+        opened.gone = "it no longer answers"
+        made = report(opened, [Result(CHECKS["INF-001.name"], Ending.PASSED)])
+    assert made.verdict == _AS_FAR
+    assert "NOT RUN" in verdict.as_text(made)
+    assert not keeps(made)

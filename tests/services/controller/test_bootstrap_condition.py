@@ -26,15 +26,23 @@ class Reported(Scene):
         super().restart()
         self.reconciler = replace(self.reconciler, reporter=Reporter(self.api, lambda: self.now, reports=True))
 
-    async def reported(self, state: int = 0, *, bundle_id: str = "", name: str = "w", **more: object) -> None:
-        """Reconcile a config whose machine reported that, or nothing."""
+    async def reported(
+        self, state: int = 0, *, bundle_id: str = "", name: str = "w", logs: str = "", **more: object
+    ) -> None:
+        """Reconcile a config whose machine reported that, or nothing; `logs`: what its logs show."""
         facts = self.facts(name)
         if state:
             bundle = bundle_id or self.status(name)["bundleId"]
             report = reportspb.Report(bundle_id=bundle)
             report.sources.add(source=reportspb.REPORT_SOURCE_SINK, state=state, **more)  # type: ignore[arg-type]
+            report.log_bundle.reason = logs
             facts = replace(facts, report=MachineReport.of(report))
         await self.reconciler.reconcile(facts, waited=lambda _: self.waited)
+
+    async def observed(self, report: MachineReport, *, name: str = "w") -> None:
+        """Reconcile a config of whose bundle that is the report."""
+        report = replace(report, bundle_id=self.status(name)["bundleId"])
+        await self.reconciler.reconcile(replace(self.facts(name), report=report), waited=lambda _: self.waited)
 
     def bootstrap(self, name: str = "w") -> tuple[str, str, str]:
         """Give status, reason and message of the condition."""
@@ -47,9 +55,8 @@ class Reported(Scene):
         self.api.put({**machine, "status": {"nodeRef": {"name": name}}})
 
 
-@pytest.fixture
-async def reported() -> Reported:
-    """A worker whose user data is stored."""
+async def worker_that_waits() -> Reported:
+    """Give a worker whose user data is stored."""
     made = Reported()
     made.cluster()
     made.workload_ready()
@@ -57,6 +64,12 @@ async def reported() -> Reported:
     made.worker()
     await made.reconcile()
     return made
+
+
+@pytest.fixture
+async def reported() -> Reported:
+    """A worker whose user data is stored."""
+    return await worker_that_waits()
 
 
 FAILURE = {"phase": planpb.PHASE_BOOTSTRAP, "step": "20-kubeadm", "exit_code": 1, "reason": "CommandFailed"}
@@ -176,3 +189,23 @@ def test_a_console_is_named() -> None:
     assert read is not None
     assert read.of_console
     assert MachineReport.of(reportspb.Report(bundle_id="b")) is None
+
+
+async def test_logs_reason_is_in_the_message_without_a_second_event(reported: Reported) -> None:
+    """The logs arrive behind the events: the reason stays that of the event, and the Machine has one Warning event."""
+    failed = {"step": "pre-00", "phase": planpb.PHASE_PRE, "exit_code": 22, "reason": "CommandFailed"}
+    await reported.reported(FAILED, **failed)
+    text = "step pre-00 of the phase pre failed with exit code 22 (source: machine)"
+    assert reported.bootstrap() == ("False", "CommandFailed", text)
+    for _ in range(2):
+        await reported.reported(FAILED, logs="DownloadNotFound", **failed)
+        assert reported.bootstrap() == ("False", "CommandFailed", f"{text}; its logs show DownloadNotFound")
+        reported.restart()
+    events = [event["message"] for event in reported.api.all("Event") if event["reason"] == "CommandFailed"]
+    assert events == [f"bootstrap: {text}"]
+
+
+async def test_logs_reason_of_complete_bootstrap_is_ignored(reported: Reported) -> None:
+    """A machine that is complete has no reason of a failure, whatever its logs hold."""
+    await reported.reported(COMPLETE, logs="DownloadNotFound")
+    assert "DownloadNotFound" not in str(reported.bootstrap())

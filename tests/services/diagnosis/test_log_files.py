@@ -57,6 +57,21 @@ def test_every_kind_of_file_is_read(data: bytes, reason: str) -> None:
     assert [finding["reason"] for finding in json.loads(result.stdout)["findings"]] == ["SwapOn"], reason
 
 
+def headers(content: bytes = b"", **more: str) -> bytes:
+    """Give the member of an archive that says more of itself than its header can."""
+    member = tarfile.TarInfo("a.log")
+    member.pax_headers, member.size = more, len(content)
+    data = member.tobuf(tarfile.PAX_FORMAT) + content
+    return data + b"\0" * (-len(data) % 512)
+
+
+def sparse(size: str, part: bytes = b"1\n0\n1\n") -> bytes:
+    """Give a member of so many bytes, of which only the first one is there."""
+    numbers = {"major": "1", "minor": "0", "name": "s.log", "realsize": size}
+    content = part + b"\0" * (512 - len(part)) + b"x"
+    return headers(content, **{f"GNU.sparse.{key}": value for key, value in numbers.items()})
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -69,6 +84,10 @@ def test_every_kind_of_file_is_read(data: bytes, reason: str) -> None:
         (lambda: b"x\r" * (MOST_LINES + 1), "more than 1000000 lines"),
         (lambda: b"x\\n" * (MOST_LINES + 1), "more than 1000000 lines"),
         (lambda: bundle(a=b"x\n" * MOST_LINES, b=b"x\n"), "more than 1000000 lines"),
+        (lambda: headers(size="-1099511627776"), "damaged"),
+        (lambda: sparse("-1099511627776") + sparse(str(2**40)), "damaged"),
+        (lambda: sparse(str(2**40)), "larger than"),
+        (lambda: sparse("1", part=b"1"), "damaged"),
     ],
 )
 def test_what_cannot_be_read_is_refused(make: Callable[[], bytes], words: str) -> None:

@@ -5,10 +5,12 @@ import json
 
 import pytest
 
+from slipway.diagnosis.diagnosis import diagnose
+from slipway.diagnosis.log_files import Log
 from tests.services.directory.real_domain import NODES, PARTITION, PASSWORD, ROOT, Domain
 from tools.oracles import directory
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("directory")]
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("directory"), pytest.mark.timeout(1800)]
 
 
 def test_a_machine_joins_once_with_its_password_alone(domain: Domain) -> None:
@@ -31,6 +33,33 @@ def test_a_machine_joins_once_with_its_password_alone(domain: Domain) -> None:
     replayed = domain.join("WORKER-1", password)
     assert replayed.returncode == 3
     assert b"Preauthentication failed" in replayed.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "value"),
+    [
+        ("expired", "accountExpires", "132223104000000000"),  # 2020-01-01
+        ("disabled", "userAccountControl", "4098"),
+    ],
+)
+def test_an_account_that_has_ended_joins_nothing(domain: Domain, name: str, attribute: str, value: str) -> None:
+    """The password that was made for it is refused, and the diagnosis has a reason of its own for that."""
+    password = domain.preset(name)["one-time-password"].decode()
+    domain.change(f"dn: CN={name.upper()},{NODES}\nchangetype: modify\nreplace: {attribute}\n{attribute}: {value}\n")
+    joined = domain.join(name.upper(), password)
+    assert joined.returncode == 3
+    printed = f"directory: {joined.stdout.decode()}"
+    assert {finding.rule.reason for finding in diagnose([Log("failure", printed)]).findings} == {
+        "DirectoryAccountLocked"
+    }
+
+
+def test_a_password_has_no_end_of_its_own(domain: Domain) -> None:
+    """Those of computers do not expire: an account that was made joins until it ends, or is removed."""
+    password = domain.preset("late")["one-time-password"].decode()
+    domain.change(f"dn: CN=LATE,{NODES}\nchangetype: modify\nreplace: pwdLastSet\npwdLastSet: 0\n")
+    joined = domain.join("LATE", password)
+    assert joined.returncode == 0, joined.stdout
 
 
 def test_an_object_is_renewed_only_on_request(domain: Domain) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.services.directory.real_domain import NODES, OWNER, PASSWORD, Domain
 from tools.oracles import directory
 
-pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("directory")]
+pytestmark = [pytest.mark.engine, pytest.mark.xdist_group("directory"), pytest.mark.timeout(1800)]
 
 UNIT = f"OU=Rack,{NODES}"
 _PROGRAM = """

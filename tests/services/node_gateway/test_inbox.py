@@ -66,9 +66,11 @@ async def test_what_a_machine_wrote_is_kept(tmp_path: Path, memory: bool) -> Non
     """Events count as sent by the machine, a log bundle is kept without secrets, and the bucket keeps both."""
     async with bucket(tmp_path, memory=memory) as place:
         place.put(FAILED)
-        place.put(bundle_of({"kubeadm.log": f"--token {TOKEN}\n".encode()}), Kind.LOGS)
+        log = f"--token {TOKEN}\n\t[ERROR Port-10250]: Port 10250 is in use\n"
+        place.put(bundle_of({"kubeadm.log": log.encode()}), Kind.LOGS)
         assert await place.inbox.look() == 2
         report = await place.store.report(*WHERE)
+        assert report.log_bundle.reason == "PortInUse"
         assert report.sources[0].source == reportspb.REPORT_SOURCE_SINK
         assert report.sources[0].reason == "CommandFailed"
         bundle = b"".join(await place.store.logs(*WHERE))

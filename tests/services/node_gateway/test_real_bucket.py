@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -11,6 +12,7 @@ import pytest
 
 from slipway.bootstrapper.delivery.fetching import Fetching, Payload, payload_name
 from slipway.controller.payloads import Payloads
+from slipway.node_gateway.leftovers import DAYS, warn_of_leftovers
 from slipway.node_gateway.server import listening
 from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.store import Store
@@ -152,3 +154,20 @@ async def test_a_bucket_that_refuses_is_no_absent_payload(
             server.stop()
         async with client.get(f"/payload/{NAME}", headers=BEARER) as answer:
             assert (answer.status, await answer.read()) == (503, b"the store does not answer\n")
+
+
+async def test_leftovers_of_a_bucket_are_counted(payloads: Payloads, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a list, whether or not the store knows lifecycle rules; a credential that cannot list counts none."""
+    await payloads.store(Payload(NAME, payloads.fetching.url(NAME), DATA), namespace="default")
+    later = time.time() + (DAYS + 1) * 86_400
+    store = Store.of("s3://payloads/slipway")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    monkeypatch.setenv("AWS_MAX_RETRIES", "0")
+    refused = Store.of("s3://payloads/slipway")
+    try:
+        assert await warn_of_leftovers(store) == 0
+        assert await warn_of_leftovers(store, lambda: later) == 1
+        assert await warn_of_leftovers(refused, lambda: later) == 0
+    finally:
+        store.close()
+        refused.close()

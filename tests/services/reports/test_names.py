@@ -29,7 +29,8 @@ SUMMARIES = st.builds(
     exit_code=st.integers(-(2**31), 2**31 - 1),
     reason=st.from_regex(r"([A-Z][A-Za-z0-9]{0,62})?", fullmatch=True),
 )
-NAMES = st.builds(LogsName, TIMES, DIGESTS) | st.builds(
+LOGS_REASONS = st.from_regex(r"([A-Z][A-Za-z0-9]{0,62})?", fullmatch=True)
+NAMES = st.builds(LogsName, TIMES, DIGESTS, LOGS_REASONS) | st.builds(
     EventsName, TIMES, st.sampled_from([number for number in reportspb.ReportSource.values() if number]), DIGESTS,
     SUMMARIES,
 )  # fmt: skip

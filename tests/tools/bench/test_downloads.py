@@ -15,7 +15,8 @@ def test_every_stub_has_a_row_within_the_limit() -> None:
 
 def test_a_row_says_how_fast_it_was() -> None:
     """MiB a second of all downloads together."""
-    text = section([Downloads(20, 4.0, 3.5, 120.4, 2.25)], {"ignition/3.3.0": (422, 993)}, [])
+    text = section([Downloads(20, 4.0, 3.5, 120.4, 2.25)], {"ignition/3.3.0": (422, 993)}, [], load=7.4)
+    assert "the load average was 7," in text
     assert "| 20 | 4.00 | 40 | 3.50 | 120 | 2.25 |" in text
     assert "| `ignition/3.3.0` | 422 | 993 |" in text
 
@@ -32,5 +33,5 @@ async def test_each_machine_has_a_row_by_both_deliveries() -> None:
 
 def test_a_row_has_both_deliveries() -> None:
     """Bytes as they are, times in milliseconds."""
-    text = section([], {}, [Delivered("ignition", "worker", 4000, 500, 4001, 3.14, 4.26)])
+    text = section([], {}, [Delivered("ignition", "worker", 4000, 500, 4001, 3.14, 4.26)], load=0.0)
     assert "| ignition | worker | 4000 | 500 | 4001 | 3.1 | 4.3 |" in text

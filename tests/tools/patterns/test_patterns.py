@@ -203,7 +203,7 @@ def _growth(pattern: str, flags: int, *, searched: bool) -> float:
     worst = 0.0
     for opening in openings(automaton):
         for text in attacks(automaton):
-            once, twice = (steps(automaton, opening + text * number, searched=searched) for number in (100, 200))
+            once, twice = (steps(automaton, opening + text * number, searched=searched) for number in (50, 100))
             worst = max(worst, twice / once)
     return worst
 

@@ -52,6 +52,23 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
+class Restart:
+    """What a restart beside finished machines came to.
+
+    ``seconds`` are those from the start of its processes to its last call that is not its leader's; calls, writes, CPU
+    time in seconds and memory in MiB are those of the whole restart.
+    """
+
+    provider: str
+    machines: int
+    seconds: float
+    calls: int
+    writes: int
+    provider_cpu: float
+    rss_mib: float
+
+
+@dataclass(frozen=True, slots=True)
 class Bench:
     """The environment in which the runs happen, one after the other."""
 
@@ -77,6 +94,32 @@ class Bench:
             core.stop()
             time.sleep(_SETTLED)
             return self._measure(contender, limits, fleet, processes, before)
+        finally:
+            for process in processes:
+                process.stop()
+
+    def restart(self, contender: Contender, limits: Limits, *, machines: int, name: str) -> Restart:
+        """Start a provider anew beside the machines of an earlier run, all of which have their data.
+
+        Raises:
+            EngineTimeout: it did not come to rest in 15 minutes.
+        """
+        processes = contender.processes(self.cluster, limits, name)
+        before, start = self.cluster.audit.position, dt.datetime.now(dt.UTC)
+        try:
+            for process in processes:
+                process.start()
+            self._wait_quiet(contender, before)
+            calls = self._calls(contender, before)
+            return Restart(
+                provider=contender.name,
+                machines=machines,
+                seconds=round(max(_seconds(call, start) for call in calls), 1),
+                calls=len(calls),
+                writes=sum(call.is_write for call in calls),
+                provider_cpu=round(_cpu(process.pid for process in processes), 2),
+                rss_mib=round(sum(rss_mib(process.pid) for process in processes), 1),
+            )
         finally:
             for process in processes:
                 process.stop()
@@ -111,7 +154,7 @@ class Bench:
         used = _cpu(process.pid for process in processes) - used
         served = cpu_seconds(api_server) - served
         besides = _cpu(others) - besides
-        took = sorted((dt.datetime.fromisoformat(call.at) - start).total_seconds() for call in done)
+        took = sorted(_seconds(call, start) for call in done)
         total = len(fleet.names)
         later = self._calls(contender, position)
         earlier = [call for call in self._calls(contender, before) if call.is_write]
@@ -152,6 +195,10 @@ class Bench:
                 return [made[name] for name in wanted]
             time.sleep(_INTERVAL)
         raise EngineTimeout(f"not every machine of {fleet.namespace} got its Secret in {_PATIENCE:.0f} s")
+
+
+def _seconds(call: Call, start: dt.datetime) -> float:
+    return (dt.datetime.fromisoformat(call.at) - start).total_seconds()
 
 
 def _cpu(pids: Iterable[int]) -> float:

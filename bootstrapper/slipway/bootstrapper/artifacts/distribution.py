@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from slipway.bootstrapper.artifacts import dsse
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
 from slipway.bootstrapper.artifacts.trust import Trust
+from slipway.bootstrapper.artifacts.unique_json import load_unique
 from slipway.bootstrapper.artifacts.version import Version
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -118,6 +119,11 @@ def file_digest(path: Path) -> str:
 
 def _open(envelope: bytes, trust: Trust) -> Distribution:
     payload = dsse.open_envelope(envelope, PAYLOAD_TYPE, trust.keys)
+    try:
+        load_unique(payload)
+    except (ValueError, RecursionError):
+        text = "the statement must be a JSON object in UTF-8, with no member twice"
+        raise ArtifactRefused(ArtifactReason.MALFORMED, text) from None
     try:
         distribution = Distribution.model_validate_json(payload)
     except ValidationError as error:

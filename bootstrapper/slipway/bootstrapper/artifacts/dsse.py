@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
+from slipway.bootstrapper.artifacts.unique_json import load_unique
 
 MAX_BYTES = 1 << 20
 """Most bytes of an envelope."""
@@ -109,11 +110,11 @@ def _parse(envelope: bytes) -> Mapping[str, Any]:
     if len(envelope) > MAX_BYTES:
         raise ArtifactRefused(ArtifactReason.MALFORMED, f"the envelope must have at most {MAX_BYTES} bytes")
     try:
-        document = json.loads(envelope)
+        document = load_unique(envelope)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise ArtifactRefused(ArtifactReason.MALFORMED, "the envelope must be a JSON object")
+        raise ArtifactRefused(ArtifactReason.MALFORMED, "the envelope must be a JSON object, with no member twice")
     return document
 
 

@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from pydantic.alias_generators import to_camel
 
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
+from slipway.bootstrapper.artifacts.unique_json import load_unique
 from slipway.bootstrapper.artifacts.version import Version
 
 PAYLOAD_TYPE = "application/vnd.slipway.release.v1+json"
@@ -73,6 +74,11 @@ class Release(_Part):
         Raises:
             ArtifactRefused: MALFORMED; the text names the fields.
         """
+        try:
+            load_unique(payload)
+        except (ValueError, RecursionError):
+            text = "the manifest must be a JSON object in UTF-8, with no member twice"
+            raise ArtifactRefused(ArtifactReason.MALFORMED, text) from None
         try:
             return cls.model_validate_json(payload)
         except ValidationError as error:

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from slipway.bootstrapper.artifacts.agent import Artifacts
 from slipway.bootstrapper.artifacts.catalogue import Catalogue
 from slipway.bootstrapper.artifacts.trust import Trust
+from slipway.bootstrapper.base_url import is_base_url
 from slipway.contract.grammars import grammars
 
 MOST_MIRRORS = 8
@@ -44,8 +45,8 @@ class ArtifactSettings(BaseSettings):
     @field_validator("artifact_mirrors")
     @classmethod
     def _are_mirrors(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if len(value) > MOST_MIRRORS or not all(entry.startswith(("https://", "http://")) for entry in value):
-            raise ValueError(f"must be at most {MOST_MIRRORS} URLs of http or https")
+        if len(value) > MOST_MIRRORS or not all(is_base_url(entry, {"https", "http"}) for entry in value):
+            raise ValueError(f"must be at most {MOST_MIRRORS} URLs of http or https, without user and query")
         return value
 
     @model_validator(mode="after")
@@ -67,6 +68,6 @@ class ArtifactSettings(BaseSettings):
         trust = Trust.of(self.artifact_keys, self.artifact_minimum_version, lambda: datetime.now(UTC))
         catalogue = None if self.artifact_manifests is None else Catalogue(self.artifact_manifests, trust)
         authorities = "" if self.artifact_ca is None else self.artifact_ca.read_text("ascii", errors="replace")
-        if authorities and not grammars()["pem-certificate"].check(authorities):
+        if self.artifact_ca is not None and not grammars()["pem-certificate"].check(authorities):
             raise ValueError(f"--artifact-ca must be {grammars()['pem-certificate'].description}")
         return Artifacts(catalogue, self.artifact_mirrors, authorities)

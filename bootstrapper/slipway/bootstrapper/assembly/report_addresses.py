@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-_SECRET = "slipway.dev/report"  # noqa: S105  # a name
+_SECRET = "slipway.dev/report"  # noqa: S105  # the name of a secret
 _EVENTS, _LOGS = "events", "logs"
 
 

@@ -10,6 +10,7 @@ from slipway.bootstrapper.credentials.cluster_secrets import BOOTSTRAP_TOKEN, CL
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, TOKEN
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.runners.step_data import MARKER, REPORT
+from slipway.bootstrapper.lowering.windows import powershell
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.content import literal
 from slipway.contract.errors import SpecInvalid, UnsupportedTarget, Violation
@@ -53,14 +54,14 @@ def check_reporting(reporting: specpb.Reporting, target: clusterpb.Target) -> No
     """Refuse what has nothing that sends.
 
     Raises:
-        UnsupportedTarget: the machine runs Windows, and is to send reports.
+        UnsupportedTarget: the machine runs Windows, and is to report to the cluster's API server.
     """
-    sends = put_sink(reporting) is not None or cluster_sink_index(reporting) is not None
-    if sends and target.os_family == clusterpb.OS_FAMILY_WINDOWS:
+    index = cluster_sink_index(reporting)
+    if index is not None and target.os_family == clusterpb.OS_FAMILY_WINDOWS:
         wrong = Violation(
-            "spec.reporting.sinks", "are not supported on Windows", remedy="leave them out on this machine"
+            f"spec.reporting.sinks[{index}].workloadCluster", "is not supported on Windows", remedy="use put"
         )
-        raise UnsupportedTarget("reports by HTTP are not supported on Windows", violations=[wrong])
+        raise UnsupportedTarget("reports to the cluster are not supported on Windows", violations=[wrong])
 
 
 def check_addresses(reporting: specpb.Reporting, secrets: Iterable[secretpb.Secret]) -> None:
@@ -126,8 +127,11 @@ def add_reporting(
         origin.made_by.append(REPORT)
         bundle.commands.pre.insert(0, planpb.Command(argv=MARKER, origin=origin))
         return
-    program = script([], programs=["report"], functions=["report"])
     when = "always" if has_evidence and not reporting.logs else _WHEN[reporting.logs]
+    if bundle.machine.target.os_family == clusterpb.OS_FAMILY_WINDOWS:
+        _insert(bundle, reporting, _windows_content(sink, when))
+        return
+    program = script([], programs=["report"], functions=["report"])
     content = literal(program + f"report {when} ".encode())
     content.segments.append(_base64(sink.url))
     if sink.HasField("logs_url"):
@@ -142,6 +146,18 @@ def _insert(bundle: bundlepb.BootstrapBundle, reporting: specpb.Reporting, conte
     origin.CopyFrom(reporting.origin)
     origin.made_by.append(REPORT)
     bundle.commands.pre.insert(0, planpb.Command(script=content, origin=origin))
+
+
+def _windows_content(sink: specpb.PutSink, when: str) -> contentpb.Content:
+    """Give the script of Windows. Its own argument is empty in the runner, and "send" in the task that it makes."""
+    program = powershell.script([], programs=["report"], functions=["Start-Report"])
+    content = literal(program + f'Start-Report "$args" {when} \''.encode())
+    content.segments.append(_base64(sink.url))
+    if sink.HasField("logs_url"):
+        content.segments.append(contentpb.Segment(data=b"' '"))
+        content.segments.append(_base64(sink.logs_url))
+    content.segments.append(contentpb.Segment(data=b"'\n"))
+    return content
 
 
 def _credential(endpoint: clusterpb.Endpoint) -> Iterator[contentpb.Segment]:

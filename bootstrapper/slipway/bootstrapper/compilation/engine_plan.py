@@ -17,6 +17,7 @@ from slipway.bootstrapper.problems.conversion import diagnostic, locate, problem
 from slipway.bootstrapper.problems.problem import Problem
 from slipway.bootstrapper.problems.remedies import remedy_of
 from slipway.contract.errors import SlipwayError
+from slipway.contract.feature_uses import uses
 from slipway.contract.features import by_id, unsupported
 from slipway.contract.items import origin_of
 from slipway.rpc.spans import span
@@ -43,7 +44,8 @@ def make_plan(
         result.refusals += problems_of_error(error, bundle)
         return False
     supports = by_id(engine.features)
-    rejected = [entry for entry in unsupported(bundle, engine.features) if entry.use.id.startswith(ENGINE_NAMESPACES)]
+    used = (use for use in uses(bundle) if use.id.startswith(ENGINE_NAMESPACES))
+    rejected = unsupported(bundle, supports, used=used)
     omitted, rejected = omit(bundle, rejected, optional_features, supports)
     result.omitted += omitted
     result.refusals += [

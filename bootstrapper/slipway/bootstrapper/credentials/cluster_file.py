@@ -21,7 +21,7 @@ _DNS_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _LONGEST_FOLDER = 240
 
 
-class UnreadableClusterFile(ValueError):  # noqa: N818 - reads as what it is
+class UnreadableClusterFile(ValueError):  # noqa: N818  # state and subject; it is a ValueError
     """The file is not one that this store wrote, or is of another cluster.
 
     The message holds nothing of it.

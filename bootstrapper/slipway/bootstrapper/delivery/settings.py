@@ -8,6 +8,7 @@ import click
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from slipway.bootstrapper.base_url import is_base_url
 from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.delivery.infrastructure import infrastructures
 from slipway.contract.grammars import grammars
@@ -54,9 +55,7 @@ class DeliverySettings(BaseSettings):
     )
 
     fetch_infrastructures: Annotated[frozenset[str], NoDecode] = frozenset()
-    payload_url_base: str | None = Field(
-        default=None, max_length=512, pattern=r'^https://[^/?#@\s"\\]+(/[^?#\s"\\]*)?$'
-    )
+    payload_url_base: str | None = Field(default=None, max_length=512)
     payload_ca: Path | None = None
 
     @field_validator("fetch_infrastructures", mode="before")
@@ -73,6 +72,13 @@ class DeliverySettings(BaseSettings):
         changing = sorted(name for name in value if not infrastructures()[name].verbatim)
         if changing:
             raise ValueError(f"{', '.join(changing)}: changes user data on their way, which a stub does not survive")
+        return value
+
+    @field_validator("payload_url_base")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and not is_base_url(value, {"https"}):
+            raise ValueError("--payload-url-base must be https://HOST[:PORT][/PATH] in ASCII, without user and query")
         return value
 
     @model_validator(mode="after")
@@ -95,6 +101,6 @@ class DeliverySettings(BaseSettings):
         if self.payload_url_base is None or not self.fetch_infrastructures:
             return None
         authorities = "" if self.payload_ca is None else self.payload_ca.read_text("ascii", errors="replace")
-        if authorities and not grammars()["pem-certificate"].check(authorities):
+        if self.payload_ca is not None and not grammars()["pem-certificate"].check(authorities):
             raise ValueError(f"--payload-ca must be {grammars()['pem-certificate'].description}")
         return Fetching(self.fetch_infrastructures, self.payload_url_base.rstrip("/"), authorities)

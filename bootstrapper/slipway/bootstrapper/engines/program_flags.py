@@ -1,8 +1,8 @@
 """Which flags the programs of a Kubernetes version have: with one that it does not have, a program does not start.
 
-The table holds what the real kubelet, kube-apiserver, kube-controller-manager and kube-scheduler accept
-(tools/kubernetes_types/program_flags.py). Of a version that is not in it, nothing is certain: a flag that the nearest
-ones on both sides have is known, and no flag is refused.
+The table holds what the real kubelet, kube-apiserver, kube-controller-manager and kube-scheduler accept, and what the
+source of further kubelets registers (tools/kubernetes_types/program_flags.py). Of a version that is not in it, nothing
+is certain: a flag that the nearest ones on both sides have is known, and no flag is refused.
 """
 
 import enum

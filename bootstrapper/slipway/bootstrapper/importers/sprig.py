@@ -72,7 +72,7 @@ def quoted(value: str) -> str:
 
 def _escaped(character: str) -> str:
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004  # ends of ASCII and of the BMP
 
 
 def _printf(form: Any, *arguments: Any) -> str:

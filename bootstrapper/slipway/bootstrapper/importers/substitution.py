@@ -122,7 +122,7 @@ class Template:
             raise SourceError([self.problem(part.start, str(error))]) from None
 
 
-class VariablesUnset(SourceError):  # noqa: N818  # reads as what it is
+class VariablesUnset(SourceError):  # noqa: N818  # subject and state, as the contract names its errors
     """Variables of the texts have no value: whoever calls says how to give them one.
 
     Attributes:

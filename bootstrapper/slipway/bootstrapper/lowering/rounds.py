@@ -135,7 +135,7 @@ def _apart(wrong: Iterable[Unsupported]) -> Iterator[Unsupported]:
     paths: set[str] = set()
     ids: set[str] = set()
     for entry in wrong:
-        if entry.use.id not in ids and not any(outer in paths for outer in enclosing(entry.use.path)):
+        if entry.use.id not in ids and paths.isdisjoint(enclosing(entry.use.path) if paths else ()):
             yield entry
         paths.add(entry.use.path)
         ids.add(entry.use.id)

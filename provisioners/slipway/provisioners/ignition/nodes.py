@@ -1,6 +1,6 @@
 """Files, directories and links."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 
 from slipway.provisioners.ignition.document import Account, Directory, File, Link, Resource, Verification
 from slipway.provisioners.ignition.resources import resource
@@ -17,20 +17,21 @@ _PARENT_MODE = 0o755
 class Nodes:
     """Collects what is to be on disk, one node for each path, and refuses what Ignition would trip over."""
 
-    def __init__(self, ctx: RenderContext, *, links: Iterable[str], late: Iterable[str], spec2: bool) -> None:
+    def __init__(self, ctx: RenderContext, *, links: Iterable[str], late: Mapping[str, str], spec2: bool) -> None:
         """Start empty.
 
         Args:
             ctx: where refusals go.
             links: paths of all links; Ignition writes nothing through a link of its own config.
-            late: mount points that Ignition does not mount itself; what it wrote there would be hidden later.
+            late: mount points that Ignition does not mount itself, with the field paths of their mounts; what it wrote
+                there would be hidden later.
             spec2: the stricter rules of spec 2 hold.
 
         `places` has field path and feature of what wants to be at a path.
         """
         self._ctx = ctx
         self._links = frozenset(links)
-        self._late = frozenset(late)
+        self._late = late
         self._spec2 = spec2
         self._data: dict[str, bytes] = {}
         self.places: dict[str, tuple[str, str]] = {}
@@ -49,7 +50,7 @@ class Nodes:
             return
         if file.append:
             self._append(file, where)
-        elif file.path in self.paths:
+        elif self._is_taken(file.path):
             self._ctx.refuse(where, "os.files", "another entry has the same path")
         else:
             self.files[file.path] = File(
@@ -66,7 +67,7 @@ class Nodes:
         if self._spec2 and (directory.owner != _ROOT or directory.group != _ROOT or directory.mode != _PARENT_MODE):
             # Spec 2 gives owner and mode to every parent that it makes as well.
             self._ctx.refuse(where, "os.directories", "this spec would give its owner and mode to new parents")
-        elif directory.path in self.paths:
+        elif self._is_taken(directory.path):
             self._ctx.refuse(where, "os.directories", "another entry has the same path")
         elif self._fits(directory.path, directory.mode, where, "os.directories"):
             self.directories[directory.path] = Directory(
@@ -78,7 +79,7 @@ class Nodes:
 
     def add_link(self, link: ospb.Link, where: str) -> None:
         """Add a link of the bundle."""
-        if link.path in self.paths:
+        if self._is_taken(link.path):
             self._ctx.refuse(where, "os.links", "another entry has the same path")
         elif link.hard and link.target in self.directories:
             self._ctx.refuse(where, "os.links.hard", "Ignition makes no hard link to a folder")
@@ -94,7 +95,7 @@ class Nodes:
 
     def add_own(self, path: str, data: bytes, *, mode: int, where: str, feature: str) -> None:
         """Add a file that stands for another item; `where` and `feature` name that item."""
-        if path in self.paths:
+        if self._is_taken(path):
             self._ctx.refuse(where, feature, "a file of the bundle has the path that it would be written to")
         else:
             self.places[path] = (where, feature)
@@ -132,17 +133,23 @@ class Nodes:
             return Resource(source=remote.urls[0], verification=Verification(hash=hash_.lower()) if hash_ else None)
         return None
 
+    def _is_taken(self, path: str) -> bool:
+        """Return whether an entry has the path already; a set of all of them would be made anew for each entry."""
+        return path in self.files or path in self.directories or path in self.links
+
     def _fits(self, path: str, mode: int, where: str, feature: str) -> bool:
         above = parents(path)[1:]
-        problems: list[tuple[Callable[[], bool], str]] = [
-            (lambda: bool(mode & _SPECIAL_BITS), "Ignition ignores setuid, setgid and sticky bits"),
-            (lambda: not self._links.isdisjoint(above), "Ignition writes nothing through a link of the bundle"),
-            (lambda: not self._late.isdisjoint([*above, path]), "lies on a mount that is not there yet"),
-        ]
-        for is_so, message in problems:
-            if is_so():
-                self._ctx.refuse(where, feature, message)
-                return False
+        mount = next((self._late[point] for point in [*above, path] if point in self._late), "")
+        problem = ""
+        if mode & _SPECIAL_BITS:
+            problem = "Ignition ignores setuid, setgid and sticky bits"
+        elif not self._links.isdisjoint(above):
+            problem = "Ignition writes nothing through a link of the bundle"
+        elif mount:
+            problem = f"lies on {mount}, which is mounted after Ignition has written its files"
+        if problem:
+            self._ctx.refuse(where, feature, problem)
+            return False
         self.places.setdefault(path, (where, feature))
         return True
 

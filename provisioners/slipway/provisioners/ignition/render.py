@@ -1,6 +1,6 @@
 """The provisioner: a bundle as one Ignition config."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from slipway.provisioners.ignition import accounts, features, spec2, storage, units
 from slipway.provisioners.ignition.document import (
@@ -79,7 +79,7 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
     )
 
 
-def _nodes(system: ospb.OperatingSystem, ctx: RenderContext, *, late: set[str], is_spec2: bool) -> Nodes:
+def _nodes(system: ospb.OperatingSystem, ctx: RenderContext, *, late: Mapping[str, str], is_spec2: bool) -> Nodes:
     nodes = Nodes(ctx, links=[link.path for link in system.links], late=late, spec2=is_spec2)
     for index, directory in enumerate(system.directories):
         nodes.add_directory(directory, f"os.directories[{index}]")

@@ -79,13 +79,13 @@ class Filesystems:
         """Match mounts with filesystems: Ignition itself writes to those that it makes."""
         self._system = system
         paths: dict[int, str] = {}
-        self.late: set[str] = set()
-        for mount in system.mounts:
+        self.late: dict[str, str] = {}
+        for position, mount in enumerate(system.mounts):
             index = self._index_of(mount.source)
             if not mount.path.startswith("/"):
                 continue
             if index is None or index in paths:
-                self.late.add(mount.path.rstrip("/"))
+                self.late.setdefault(mount.path.rstrip("/"), f"os.mounts[{position}]")
             else:
                 # What is written another way is the same folder, and spec 3 takes the shortest form only.
                 paths[index] = posixpath.normpath("/" + mount.path.lstrip("/"))

@@ -15,10 +15,10 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 MACHINE_CA = "talos.slipway.dev/machine-ca"
-CLUSTER_TOKEN = "talos.slipway.dev/cluster-token"  # noqa: S105 - a name
-MACHINE_TOKEN = "talos.slipway.dev/machine-token"  # noqa: S105 - a name
+CLUSTER_TOKEN = "talos.slipway.dev/cluster-token"  # noqa: S105  # the name of a secret
+MACHINE_TOKEN = "talos.slipway.dev/machine-token"  # noqa: S105  # the name of a secret
 CLUSTER_ID = "talos.slipway.dev/cluster-id"
-CLUSTER_SECRET = "talos.slipway.dev/cluster-secret"  # noqa: S105 - a name
+CLUSTER_SECRET = "talos.slipway.dev/cluster-secret"  # noqa: S105  # the name of a secret
 SECRETBOX = "talos.slipway.dev/secretbox"
 ADMIN = "talos.slipway.dev/admin"
 

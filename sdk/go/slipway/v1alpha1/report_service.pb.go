@@ -410,7 +410,9 @@ type LogBundleInfo struct {
 	// Bytes of it.
 	Bytes uint64 `protobuf:"varint,1,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// When it was received, by the server's clock.
-	ReceiveTime   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=receive_time,json=receiveTime,proto3" json:"receive_time,omitempty"`
+	ReceiveTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=receive_time,json=receiveTime,proto3" json:"receive_time,omitempty"`
+	// The first reason that the diagnosis found in it when it was received, of docs/reference/reasons.md. Empty: none was found.
+	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -457,6 +459,13 @@ func (x *LogBundleInfo) GetReceiveTime() *timestamppb.Timestamp {
 		return x.ReceiveTime
 	}
 	return nil
+}
+
+func (x *LogBundleInfo) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
 }
 
 // IngestConsoleRequest is the text of a console.
@@ -1070,10 +1079,11 @@ const file_slipway_v1alpha1_report_service_proto_rawDesc = "" +
 	"\texit_code\x18\x05 \x01(\x05R\bexitCode\x12\x16\n" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x12=\n" +
 	"\freceive_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vreceiveTime\x128\n" +
-	"\x06events\x18\b \x03(\v2 .slipway.v1alpha1.BootstrapEventR\x06events\"d\n" +
+	"\x06events\x18\b \x03(\v2 .slipway.v1alpha1.BootstrapEventR\x06events\"|\n" +
 	"\rLogBundleInfo\x12\x14\n" +
 	"\x05bytes\x18\x01 \x01(\x04R\x05bytes\x12=\n" +
-	"\freceive_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vreceiveTime\"\xb9\x01\n" +
+	"\freceive_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vreceiveTime\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xb9\x01\n" +
 	"\x14IngestConsoleRequest\x12C\n" +
 	"\amachine\x18\x01 \x01(\v2!.slipway.v1alpha1.ReportedMachineB\x06\x9a\xb5\x18\x02\b\x01R\amachine\x122\n" +
 	"\tbundle_id\x18\x02 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\x80\x01\"\n" +

@@ -71,8 +71,11 @@ def _beyond(data: bytes, descriptor: Descriptor, most: int) -> str | None:
                 return None
             frame = above.pop()
             continue
-        tag, at = _number(data, at)
-        start, at = _value(data, at, tag & 7)
+        tag, at = (data[at], at + 1) if data[at] < _MORE else _number(data, at)
+        if tag & 7 == _BYTES and data[at] < _MORE:
+            start, at = at + 1, at + 1 + data[at]  # Most values are short texts and messages: no call for each of them.
+        else:
+            start, at = _value(data, at, tag & 7)
         field = frame.fields.get(tag >> 3)
         count += 1 + (at - start if field is not None and field.packed else 0)
         if count > most:

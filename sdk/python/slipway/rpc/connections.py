@@ -27,6 +27,8 @@ class Bounded:
         self._make = make
         self._bounds = bounds
         self._open: dict[asyncio.BaseTransport, str] = {}
+        # Each ends with its connection: a timer that still runs would keep all that the closed connection held.
+        self._timers: dict[asyncio.BaseTransport, asyncio.TimerHandle] = {}
 
     def __call__(self) -> asyncio.Protocol:
         """Give the protocol of a new connection."""
@@ -38,13 +40,13 @@ class Bounded:
         if len(self._open) >= self._bounds.total or Counter(self._open.values())[host] >= self._bounds.of_host:
             return False
         self._open[transport] = host
-        asyncio.get_running_loop().call_later(self._bounds.seconds, transport.abort)
+        self._timers[transport] = asyncio.get_running_loop().call_later(self._bounds.seconds, transport.abort)
         return True
 
     def closed(self, transport: asyncio.BaseTransport | None) -> None:
         """Forget a connection."""
-        if transport is not None:
-            self._open.pop(transport, None)
+        if transport is not None and self._open.pop(transport, None) is not None:
+            self._timers.pop(transport).cancel()
 
     def abort(self) -> None:
         """End all that are open."""

@@ -15,6 +15,6 @@ def import_structlog() -> None:
     # None in sys.modules has an import fail (Python's language reference, 5.3.1, "The module cache").
     sys.modules["rich"] = None  # type: ignore[assignment]
     try:
-        import structlog  # noqa: F401, PLC0415
+        import structlog  # noqa: F401, PLC0415  # imported for its effect, while rich is hidden
     finally:
         del sys.modules["rich"]

@@ -37,7 +37,7 @@ class PrometheusRecorder:
             registry.register(collector)
         recorder = cls(registry)
         port = int(address.rpartition(":")[2])
-        recorder._http = MetricsPort(registry, host=host_of(address) or "0.0.0.0", port=port)  # noqa: S104  # as asked
+        recorder._http = MetricsPort(registry, host=host_of(address) or "0.0.0.0", port=port)  # noqa: S104  # an address without a host means all interfaces
         return recorder
 
     @property

@@ -17,11 +17,11 @@ def configured_recorders(settings: ServerSettings, *, service: str, collectors: 
     """
     recorders: list[Recorder] = []
     if settings.metrics_address is not None:
-        from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # costs memory
+        from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # only with a metrics address
 
         recorders.append(PrometheusRecorder.serving(settings.metrics_address, collectors))
     if settings.otlp_endpoint is not None:
-        from slipway.rpc.otlp import OtlpRecorder  # noqa: PLC0415  # costs memory
+        from slipway.rpc.otlp import OtlpRecorder  # noqa: PLC0415  # an optional dependency
 
         recorders.append(OtlpRecorder.exporting(settings.otlp_endpoint, service=service))
     return recorders

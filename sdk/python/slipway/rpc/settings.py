@@ -98,7 +98,7 @@ class ServerSettings(BaseSettings):
             return joined(self.advertise_host, port)
         host = host_of(self.listen_address)
         if host in ("", "::", "0.0.0.0"):  # noqa: S104  # compared, not bound
-            import socket  # noqa: PLC0415  # rarely needed
+            import socket  # noqa: PLC0415  # only for an address without a host
 
             host = socket.gethostname()
         return joined(host, port)

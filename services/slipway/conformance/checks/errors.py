@@ -10,7 +10,7 @@ from slipway.conformance.subject import SERVICE, Answer
 from slipway.conformance.trial import feature_trials
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-from slipway.v1alpha1.reasons import COMMON_METADATA, DOMAIN, RULES, Reason
+from slipway.v1alpha1.reasons import COMMON_METADATA, DOMAIN, RULES, Code, Reason
 
 CHECKS = Checks()
 BUDGET, MANY, LONG = 4096, 500, 40
@@ -49,7 +49,7 @@ async def reasons(session: Session, info: provisionerpb.FormatInfo) -> None:
 @CHECKS.check_format("ERR-003")
 async def unknown_format(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A format that it does not serve is refused, and those that it serves are named."""
-    served = ",".join(sorted(one.format for one in session.info.formats))
+    served = ",".join(sorted(served_format.format for served_format in session.info.formats))
     for case in cases.of_clause("ERR-003"):
         request = cases.request(case, await session.base(info), info)
         got = await session.subject.render(request)
@@ -183,6 +183,4 @@ async def _refusals(session: Session, info: provisionerpb.FormatInfo) -> list[tu
 
 
 def _number(code: str) -> int:
-    from slipway.v1alpha1.reasons import Code  # noqa: PLC0415  # one lookup
-
     return int(Code[code])

@@ -127,7 +127,7 @@ async def outside_of_bounds(session: Session, info: provisionerpb.FormatInfo) ->
         beyond = outside(request.bundle, info)
         seen = True
         got = await session.subject.render(request)
-        problems += _not_refused(got, {one.id for one in beyond}, [one.path for one in beyond])
+        problems += _not_refused(got, {use.id for use in beyond}, [use.path for use in beyond])
     if not seen:
         raise NotRun("no case of the suite is outside of the bounds")
     all_hold(problems)
@@ -141,7 +141,7 @@ async def other_form(session: Session, info: provisionerpb.FormatInfo) -> None:
     other.kubernetes_input = requests.PLAN if info.kubernetes_input == requests.INTENT else requests.INTENT
     del other.secrets[:]
     request = requests.smallest(other)
-    beyond = {one.id for one in outside(request.bundle, info)}
+    beyond = {use.id for use in outside(request.bundle, info)}
     expect(beyond, "it declares the features of both forms")
     got = await session.subject.render(request)
     all_hold(_not_refused(got, beyond, []))
@@ -237,7 +237,7 @@ def _not_refused(got: Answer, ids: set[str], paths: list[str]) -> list[str]:
 
 
 def _improper(trial: Trial) -> list[str]:
-    ids = {one.id for one in trial.outside}
+    ids = {use.id for use in trial.outside}
     return [f"{trial.case.name}: {text}" for text in _not_refused(trial.answer, ids, [])]
 
 
@@ -275,5 +275,5 @@ async def _cases_beyond(session: Session, info: provisionerpb.FormatInfo) -> lis
     return [
         trial.request
         for trial in await feature_trials(session, info)
-        if trial.outside and all(one.declared for one in trial.outside)
+        if trial.outside and all(use.declared for use in trial.outside)
     ]

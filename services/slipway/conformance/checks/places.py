@@ -30,7 +30,8 @@ async def places_of_slipway(session: Session, info: provisionerpb.FormatInfo) ->
         problems |= {
             f"{path} is in the user data, and the bundle puts nothing there"
             for path in _paths(state.os, windows=windows)
-            if _reserved(path, windows=windows) and not any(one == path or one.startswith(f"{path}/") for one in asked)
+            if _reserved(path, windows=windows)
+            and not any(place == path or place.startswith(f"{path}/") for place in asked)
         }
         unseen |= "os.files" not in state.features
     all_hold(sorted(problems))

@@ -147,7 +147,7 @@ async def _refuses(session: Session, setup: Setup, when: str) -> None:
     running = await session.launcher.start(setup)
     host, _, port = str(setup.listen).rpartition(":")
     shown = None if setup.insecure or setup.tls_cert_dir is None else session.credentials
-    subject = Subject(f"{host.replace('0.0.0.0', '127.0.0.1')}:{port}", shown)  # noqa: S104  # compared
+    subject = Subject(f"{host.replace('0.0.0.0', '127.0.0.1')}:{port}", shown)  # noqa: S104  # replaced, not bound
     try:
         # Somebody else may listen where it would by itself.
         serves = setup.listen and await session.answers(running, subject, session.options.patience.refusal)

@@ -92,8 +92,8 @@ async def _in_it(
     of: bundlepb.BootstrapBundle,
 ) -> list[str]:
     """Compare a request with these files in it, as they stand; what the format takes only elsewhere is left out."""
-    prefixes = [prefix for one in info.features if one.id == "os.files" for prefix in one.path_prefixes]
-    taken = [one for one in of.os.files if not prefixes or any(one.path.startswith(prefix) for prefix in prefixes)]
+    prefixes = [prefix for feature in info.features if feature.id == "os.files" for prefix in feature.path_prefixes]
+    taken = [file for file in of.os.files if not prefixes or any(file.path.startswith(prefix) for prefix in prefixes)]
     request.bundle.os.files.extend(taken)
     compute_features(request.bundle)
     got = await session.subject.render(request)

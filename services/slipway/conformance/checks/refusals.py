@@ -26,14 +26,14 @@ async def attachments_not_accepted(session: Session, info: provisionerpb.FormatI
 async def _founding(session: Session, info: provisionerpb.FormatInfo) -> list[provisionerpb.RenderRequest]:
     """Give the request of the machine that founds a cluster, where the format takes it: it may have more to give."""
     trials = await feature_trials(session, info)
-    return [one.request for one in trials if one.case.name == "first-control-plane" and one.answer.ok]
+    return [trial.request for trial in trials if trial.case.name == "first-control-plane" and trial.answer.ok]
 
 
 async def _without_place(session: Session, asked: provisionerpb.RenderRequest) -> None:
     request = provisionerpb.RenderRequest()
     request.CopyFrom(asked)
     response = await session.subject.rendered(request)
-    needed = sorted(one.name for one in response.attachments if not one.operator_only)
+    needed = sorted(attachment.name for attachment in response.attachments if not attachment.operator_only)
     request.accept_attachments = False
     for mere in (False, True):
         request.validate_only = mere

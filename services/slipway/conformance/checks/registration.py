@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from slipway.conformance import requests
 from slipway.conformance.certificates import Credentials, OwnAuthority
 from slipway.conformance.check import Checks, Need
-from slipway.conformance.outcome import Broken, NotRun, Unverified, expect
+from slipway.conformance.outcome import Broken, NotRun, Unjudged, expect
 from slipway.conformance.registered import Pause, pauses, registered
 from slipway.conformance.registry import RENEW_AFTER, TTL, OwnRegistry
 from slipway.conformance.session import Session
@@ -94,7 +94,7 @@ async def renewal(session: Session) -> None:
             if found != _LATE:
                 break
         if found and not untimely(seen, call=call, slow=(factor := session.heartbeat.slowness())):
-            raise Unverified(f"{found}, on a machine that is {factor:.1f} times slower than usual: not judged")
+            raise Unjudged(f"{found}, on a machine that is {factor:.1f} times slower than usual: not judged")
         expect(not found, found)
         lease = registry.of("Register")[0].lease
         expect({call.lease for call in calls} == {lease}, "it renewed another lease than it was granted")

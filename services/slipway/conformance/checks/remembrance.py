@@ -35,9 +35,9 @@ async def secret_of_another(session: Session, info: provisionerpb.FormatInfo) ->
     request = await _one_of_two(session, info, 1)
     await session.subject.rendered(request)
     if info.kubernetes_input == requests.INTENT:
-        lacking = [one for one in request.bundle.secrets.secrets if one.key != "token"]
+        lacking = [secret for secret in request.bundle.secrets.secrets if secret.key != "token"]
     else:
-        lacking = [one for one in request.bundle.secrets.secrets if one.key != "turn"]
+        lacking = [secret for secret in request.bundle.secrets.secrets if secret.key != "turn"]
     del request.bundle.secrets.secrets[:]
     request.bundle.secrets.secrets.extend(lacking)
     got = await session.subject.render(request)

@@ -188,10 +188,10 @@ async def validate_only_refusals(session: Session, info: provisionerpb.FormatInf
 async def attachments(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Attachments are named, hashed and declared."""
     response = await session.subject.rendered(await rich(session, info))
-    names = [one.name for one in response.attachments]
+    names = [attachment.name for attachment in response.attachments]
     problems = ["an attachment has no name, or one with a folder"] * any(_foldered(name) for name in names)
     problems += ["two attachments have the same name"] * (len(set(names)) != len(names))
-    wrong = any(one.sha256 != hashlib.sha256(one.content).digest() for one in response.attachments)
+    wrong = any(attachment.sha256 != hashlib.sha256(attachment.content).digest() for attachment in response.attachments)
     problems += ["`sha256` of an attachment is not that of its content"] * wrong
     problems += ["`url` of an attachment is set"] * any(attachment.url for attachment in response.attachments)
     problems += ["there are attachments, and the format does not declare them"] * bool(

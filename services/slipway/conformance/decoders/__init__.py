@@ -26,7 +26,8 @@ async def decoded(
 
     Raises:
         Broken: it cannot be read as its format.
-        Unverified: nobody here can read the format.
+        Unverified: no decoder reads the format.
+        Unjudged: a program that reads it did not end, on a machine that is too slow.
     """
     attachments = {one.name: one.content for one in response.attachments}
     try:

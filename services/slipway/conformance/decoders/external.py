@@ -19,7 +19,7 @@ from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
 from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
 from slipway.conformance.heartbeat import Heartbeat
-from slipway.conformance.outcome import Unverified
+from slipway.conformance.outcome import Unjudged
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.conformance.yardstick import slowness
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -52,7 +52,7 @@ class Program:
         Raises:
             UnreadableError: it failed, or wrote no MachineState; or an attachment's name is not that of a file.
             NotServedError: it ended with exit code 3.
-            Unverified: it did not end, on a machine that is too slow.
+            Unjudged: it did not end, on a machine that is too slow.
         """
         with tempfile.TemporaryDirectory(prefix="slipway-conformance-") as folder:
             job.lay_out(Path(folder))
@@ -97,7 +97,7 @@ class Program:
                 await asyncio.gather(reading, return_exceptions=True)
                 await process.wait()
         if not ended and (unjudged := heartbeat.unjudged(since)):
-            raise Unverified(f"{self.flag} did not end within {self.seconds:.0f} seconds", unjudged)
+            raise Unjudged(f"{self.flag} did not end within {self.seconds:.0f} seconds", unjudged)
         if not ended:
             raise UnreadableError(f"{self.flag} did not end within {self.seconds:.0f} seconds")
         return *reading.result(), process.returncode

@@ -241,7 +241,8 @@ def test_a_dead_sink_costs_nothing(reporter: LinuxMachine, sink: Sink, name: str
     prepare(reporter, address, note("a", PRE), note("m") if succeeds else script("m", "exit 3"), note("z"))
     start = time.monotonic()
     assert (reporter.run(ENTRY) == 0) is succeeds
-    assert time.monotonic() - start < 20
+    # A client that hangs gives up after two minutes.
+    assert time.monotonic() - start < 100
     assert reporter.path("/ran").read_text().split() == (["a", "m", "z"] if succeeds else ["a"])
     assert reporter.path(SENTINEL).exists() is succeeds
     assert '"step":"report","state":"EVENT_STATE_SUCCEEDED"' in reporter.path(EVENTS).read_text()

@@ -17,7 +17,7 @@ Key = tuple[str, str]
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
-class NotMounted(Exception):  # noqa: N818  # reads as what it is
+class NotMounted(Exception):  # noqa: N818  # a state of the volume, which the next try may change
     """A volume cannot be mounted yet, so that the pod does not start; the text says why."""
 
 

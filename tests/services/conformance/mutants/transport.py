@@ -54,7 +54,7 @@ class _AlwaysServing(Life):
 
     def health(self) -> Any:
         class Always(health_pb2_grpc.HealthServicer):
-            async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+            async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802  # the service's name
                 return health_pb2.HealthCheckResponse(status=1)
 
             async def set(self, *_: Any) -> None:

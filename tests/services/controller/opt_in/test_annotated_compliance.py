@@ -36,6 +36,24 @@ async def test_a_first_control_plane_meets_its_profile() -> None:
     assert scene.api.find("Secret", f"{CLUSTER}-slipway.dev.encryption-key")
 
 
+@pytest.mark.parametrize("chosen", [True, False])
+async def test_certificates_of_kubelets_are_checked_where_a_config_has_them(chosen: bool) -> None:
+    """A KubeadmConfig has no configuration of the kubelet: an argument of it, and one of the API server, are enough."""
+    scene = OptedIn()
+    scene.cluster(initialized=False)
+    owner = scene.machine(control_plane=True)
+    authority = [{"name": "kubelet-certificate-authority", "value": "/etc/kubernetes/pki/ca.crt"}]
+    kubelet = [{"name": "rotate-server-certificates", "value": "true"}]
+    spec = {
+        "clusterConfiguration": {"apiServer": {"extraArgs": authority if chosen else []}},
+        "initConfiguration": {"nodeRegistration": {"kubeletExtraArgs": kubelet if chosen else []}},
+    }
+    user_data = await rendered(scene, f"profiles: [{LEVEL_1}]", owner=owner, spec=spec)
+    assert "cis-kubernetes-1.10/1.2.4" in user_data
+    for control in ("1.2.5", "4.2.9"):
+        assert (f"cis-kubernetes-1.10/{control}" in user_data) is chosen
+
+
 async def test_waivers_are_in_it_too(scene: OptedIn) -> None:
     """In YAML or in JSON, with a reason and an end, as in a spec."""
     waiver = {"control": "cis-kubernetes-1.10/4.2.13", "reason": "more processes", "expireTime": "2999-01-01T00:00:00Z"}

@@ -15,6 +15,7 @@ from slipway.controller.workload_reports import ReportingMachine
 from slipway.reports.capability import Capabilities, Kind, Target
 from slipway.reports.names import BundleKey
 from tests.bootstrapper.test_cluster_reporting_spec import BY_TOKEN
+from tests.oracles.powershell import texts as powershell_texts
 from tests.services.controller.opt_in.opted_in import REFERENCE, OptedIn, kubeadm_config
 from tests.services.controller.opt_in.test_watches import ToldBoth
 from tests.services.controller.scene import CLUSTER, cluster_object, machine_object
@@ -128,8 +129,9 @@ async def test_a_pool_has_no_address(reporting: OptedIn) -> None:
             assert "no address for this MachinePool" in reporting.condition("p", "DataSecretAvailable")[2]
 
 
-@pytest.mark.parametrize("provisioner", ["talos", "windows"])
-@pytest.mark.parametrize("sink", ["put", "workloadCluster"])
+@pytest.mark.parametrize(
+    ("provisioner", "sink"), [("talos", "put"), ("talos", "workloadCluster"), ("windows", "workloadCluster")]
+)
 async def test_what_sends_nothing_is_refused(reporting: OptedIn, provisioner: str, sink: str) -> None:
     """Where nothing on the machine would send it, the annotation is no wish that is dropped."""
     reporting.config(annotations={**asking(sink), ownership.PROVISIONER: provisioner})
@@ -187,3 +189,16 @@ def test_reports_are_read_in_the_clusters_of_those_who_ask() -> None:
         ReportingMachine("default", CLUSTER, "a", "bundle", joined=False)
     ]
     assert list(both.native.reporting_machines()) == []
+
+
+async def test_a_machine_of_windows_reports_by_its_address(reporting: OptedIn) -> None:
+    """A scheduled task of it sends to the address that its user data has."""
+    reporting.config(annotations={**asking("put"), ownership.PROVISIONER: "windows"})
+    await reporting.reconcile()
+    calls = [
+        re.findall(r"'([A-Za-z0-9+/=]+)'", line)
+        for text in powershell_texts(reporting.value("w").decode())
+        for line in text.splitlines()
+        if line.startswith('Start-Report "$args" ')
+    ]
+    assert [[base64.b64decode(part).decode().startswith(BASE) for part in call] for call in calls] == [[True, True]]

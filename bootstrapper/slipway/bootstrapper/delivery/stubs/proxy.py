@@ -9,7 +9,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 _HTTPS = 443
 
 
-class ProxyWithPassword(ValueError):  # noqa: N818  # reads as what it is
+class ProxyWithPassword(ValueError):  # noqa: N818  # what is not supported; it is a ValueError
     """The proxy asks for a password, and a stub holds none."""
 
 

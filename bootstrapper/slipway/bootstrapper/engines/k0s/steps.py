@@ -8,8 +8,8 @@ from slipway.bootstrapper.engines.k0s.secrets import JOIN_TOKENS
 from slipway.bootstrapper.engines.k0s.unit import TOKEN, unit_name
 from slipway.v1alpha1 import plan_pb2 as planpb
 
-WORKER_TOKEN = "/etc/slipway/k0s-worker-token"  # noqa: S105  # a path
-CONTROL_PLANE_TOKEN = "/etc/slipway/k0s-control-plane-token"  # noqa: S105  # a path
+WORKER_TOKEN = "/etc/slipway/k0s-worker-token"  # noqa: S105  # the path of a token's file
+CONTROL_PLANE_TOKEN = "/etc/slipway/k0s-control-plane-token"  # noqa: S105  # the path of a token's file
 
 _SECONDS = 300
 _TOKEN_SECONDS = 24 * 60 * 60

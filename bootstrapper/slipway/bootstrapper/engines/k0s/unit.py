@@ -13,7 +13,7 @@ from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 
 CONFIG = "/etc/k0s/k0s.yaml"
-TOKEN = "/etc/k0s/token"  # noqa: S105  # a path
+TOKEN = "/etc/k0s/token"  # noqa: S105  # the path of a token's file
 _CONTAINERD = "unix:///run/containerd/containerd.sock"
 _READABLE = 0o644
 _BEFORE = """\

@@ -20,7 +20,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 _LARGEST = 1 << 20
 _MODE = re.compile(r"(?:0o?)?[0-7]{1,5}")
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._-]")
-_KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105
+_KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105  # a sentence
 _AS_IT_IS = (
     "the Secret's value is not known here, and the file will have exactly its bytes; today's provider makes LF of every"
     " line break and puts one newline at the end: write the value so"

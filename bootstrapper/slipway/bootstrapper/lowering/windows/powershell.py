@@ -15,16 +15,17 @@ from slipway.bootstrapper.lowering.program_text import ProgramText, script_lines
 _QUOTES = re.compile("['\u2018\u2019\u201a\u201b]")
 
 
-def script(calls: Iterable[Sequence[str]], *, programs: Sequence[str] = ()) -> bytes:
+def script(calls: Iterable[Sequence[str]], *, programs: Sequence[str] = (), functions: Sequence[str] = ()) -> bytes:
     """Give a script that stops at the first call that fails.
 
     Args:
         calls: each a function of one of the programs, with its arguments.
         programs: names of the programs, without suffix.
+        functions: what the caller calls behind it, by words that it writes itself.
     """
     made = [list(call) for call in calls]
-    functions = script_lines([_program(name) for name in programs], [call[0] for call in made])
-    lines = ["$ErrorActionPreference = 'Stop'", *functions]
+    called = [*functions, *(call[0] for call in made)]
+    lines = ["$ErrorActionPreference = 'Stop'", *script_lines([_program(name) for name in programs], called)]
     lines += [" ".join([call[0], *(quoted(word) for word in call[1:])]) for call in made]
     return "".join(f"{line}\n" for line in lines).encode()
 

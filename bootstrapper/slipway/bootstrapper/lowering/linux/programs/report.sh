@@ -78,7 +78,7 @@ bundle() {
     alwayssuccess | alwaysfailure | failurefailure) ;;
     *) return 0 ;;
   esac
-  for a in agent /usr/local/bin/machineadm /opt/bin/machineadm /usr/bin/machineadm; do
+  for a in ./agent /usr/local/bin/machineadm /opt/bin/machineadm /usr/bin/machineadm; do
     if [ -x $a ]; then
       timeout 300 $a collect --output report/logs.tar.gz || return 0
       for x in 1 2 3 4 5; do
