@@ -22,6 +22,8 @@ from tests.bootstrapper.test_callers import CONTROLLER, OTHER, subject
 from tests.services.certificates import Authority
 from tests.services.floods import CALLS, flooding
 
+pytestmark = pytest.mark.long
+
 _GET = "/slipway.v1alpha1.BootstrapService/GetUserData"
 
 

@@ -12,6 +12,8 @@ from slipway.embedded.bootstrapper import embedded_bootstrapper
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.bootstrapper.test_callers import subject
 
+pytestmark = pytest.mark.long
+
 MIB = 2**20
 
 

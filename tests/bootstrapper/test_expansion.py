@@ -16,6 +16,8 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1.reasons import Reason
 from tests.bootstrapper.test_callers import subject
 
+pytestmark = pytest.mark.long
+
 MIB = 2**20
 POD = (
     "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [&c {name: a, image: b, env: "

@@ -28,6 +28,8 @@ from tests.bootstrapper.extreme_values import extremes, inner, leaves, lists, na
 from tests.bootstrapper.provision_requests import SPEC, request, service
 from tests.bootstrapper.test_linear_work import SUBJECT
 
+pytestmark = pytest.mark.long
+
 Ask = Callable[[Any], Awaitable[object]]
 
 _DEFECTS = frozenset({"INTERNAL", "PROVISIONER_FAILED", ""})

@@ -6,6 +6,8 @@ from slipway.bootstrapper.importing import MOST_BYTES, import_document
 from slipway.contract.errors import ImportInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
+pytestmark = pytest.mark.long
+
 HEAD = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: k}\nspec:\n  files:\n"
 
 

@@ -31,6 +31,8 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
+pytestmark = pytest.mark.long
+
 SUBJECT = """
 spec { target { os_family: OS_FAMILY_LINUX distribution: "debian" os_version: "13" infrastructure: "metal" } }
 cluster { name: "c" kubernetes_version: "v1.34.2" endpoint { host: "h" port: 6443 } }

@@ -22,6 +22,8 @@ from tests.bootstrapper.asking import EXAMPLES, IMPERATIVE, asked, bootstrapper,
 from tests.bootstrapper.lowering.specs import systems
 from tools.docgen.feature_ids import places
 
+pytestmark = pytest.mark.long
+
 
 def test_there_is_no_refusal_without_a_remedy() -> None:
     """It cannot be made: not by leaving it out, nor by an empty one. A warning may have none."""

@@ -12,6 +12,8 @@ from slipway.embedded.bootstrapper import served
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.bootstrapper.asking import EXAMPLES, asked, bootstrapper, found, question, refused
 
+pytestmark = pytest.mark.long
+
 NAMED = re.compile(r", or choose (.*), which takes? it$")
 MACHINE = ("machine.", "cluster.", "target.")
 

@@ -19,7 +19,7 @@ from tools.image.doors import Caller
 from tools.image.trust import trials
 
 # One process has all tests, and starts the services once.
-pytestmark = pytest.mark.xdist_group("mtls")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("mtls")]
 
 _EXAMPLE = Path(__file__).parents[2] / "examples" / "native.yaml"
 _MARKS = {"cloud-init": b"#cloud-config", "ignition": b'{"ignition"', "talos": b"version: v1alpha1"}

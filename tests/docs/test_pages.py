@@ -23,8 +23,8 @@ PAGES = [
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 ]
 WRITTEN = [path for path in PAGES if path.parent != Path("docs/reference") and path.parts[0] != "examples"]
-FIRST = {Path("README.md"), Path("docs/tutorials/first-machine.md"), Path("docs/tutorials/write-an-engine.md")}
-"""What a reader types first. A command takes a second; those of all other pages are run by their shard."""
+FIRST = {Path("README.md")}
+"""What a reader types first. The commands of all other pages are run by their shard."""
 
 # A page is one story; the sections of README stand alone.
 SCENES = [

@@ -13,6 +13,7 @@ from tests.integration.site import BACK_SECONDS, RENDER_SECONDS, START_SECONDS, 
 
 # One process has all tests, and starts the services once.
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.timeout(400),
     pytest.mark.xdist_group("faults"),

@@ -48,6 +48,8 @@ from tests.integration.watched import embedded, shown
 from tests.services.cli.conftest import EXAMPLES
 from tests.services.controller.scene import CLUSTER, Scene
 
+pytestmark = pytest.mark.long
+
 PIECE = 16
 _PEM = re.compile(rb"-----[A-Z ]+-----")
 ENCODINGS: tuple[Callable[[bytes], str], ...] = (

@@ -26,6 +26,8 @@ from tests.integration.canaries import found
 from tests.integration.test_canaries_in_bundles import Listener
 from tests.integration.watched import embedded
 
+pytestmark = pytest.mark.long
+
 AUTHORITIES = (secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY, secretpb.SECRET_KIND_CERTIFICATE_AUTHORITY_ED25519)
 ROLES = [clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE, clusterpb.ROLE_WORKER]
 PROVISIONERS = [instance.info.name for instance in embedded_provisioners().instances()]

@@ -34,6 +34,8 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.bootstrapper.asking import EXAMPLES, asked
 from tests.bootstrapper.lowering.specs import systems
 
+pytestmark = pytest.mark.long
+
 PROVISIONERS = ("cloud-init", "ignition", "talos", "windows")
 ONCE = 0
 """Bytes that keep nothing: each machine is compiled by itself."""

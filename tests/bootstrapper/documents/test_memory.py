@@ -8,6 +8,8 @@ from slipway.bootstrapper.documents.document_set import read_document_set
 from slipway.contract.source_position import SourceError, did_you_mean
 from tests.counted_work import calls_made
 
+pytestmark = pytest.mark.long
+
 _TEMPLATE = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate\nmetadata: {name: a}\nspec:\n"
 _MANY = "[" + "[0]," * 10_000 + "]"
 MIB = 2**20

@@ -81,6 +81,8 @@ from tests.bootstrapper.engines.impure_engines import (
 from tests.bootstrapper.engines.sample_machines import LABELS, k0s_machines, kubeadm_machines, kubernetes
 from tests.services.controller.skiff import SkiffEngine
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("ours", "machines"), [(K0sEngine(), k0s_machines), (KubeadmEngine(), kubeadm_machines)], ids=["k0s", "kubeadm"]

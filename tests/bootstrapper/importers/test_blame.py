@@ -25,6 +25,8 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.asking import bootstrapper
 from tests.bootstrapper.importers.every_field import MODELS, Path, config, fields
 
+pytestmark = pytest.mark.long
+
 HEAD = re.compile(r"(KubeadmControlPlane/x: )?spec\.kubeadmConfigSpec\.")
 VERSION = "v1.36.0"
 SECRETS = {("ann", "a"): b"a", ("a", "a"): b"a"}

@@ -13,6 +13,8 @@ from slipway.bootstrapper.kubernetes_documents.strict_decoding import mistakes
 from slipway.bootstrapper.kubernetes_documents.type_table import Known, type_table
 from tools.kubernetes_types.mutations import questions
 
+pytestmark = pytest.mark.long
+
 VERDICTS = json.loads(Path(__file__).with_name("verdicts.json").read_text(encoding="utf-8"))
 
 

@@ -10,6 +10,8 @@ from slipway.contract.source_position import (
 from slipway.contract.yaml_limits import Allowance, Limits
 from slipway.contract.yaml_source import load_documents
 
+pytestmark = pytest.mark.long
+
 
 def test_expansion_is_bounded() -> None:
     """A document of a kilobyte cannot unfold to a billion values."""

@@ -10,6 +10,8 @@ import yaml
 
 from tests.services.cli.conftest import EXAMPLES, Slipway
 
+pytestmark = pytest.mark.long
+
 NATIVE_POOL = (EXAMPLES / "cluster-aws.yaml", EXAMPLES / "pool-native.yaml")
 SETS = [*((path,) for path in sorted(EXAMPLES.glob("cluster-*.yaml"))), NATIVE_POOL]
 

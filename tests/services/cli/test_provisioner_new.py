@@ -14,7 +14,7 @@ import pytest
 from slipway.rpc.addresses import free_port
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
-pytestmark = pytest.mark.xdist_group("local")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("local")]
 
 NAME = "acme-linux"
 DEADLINE_SECONDS = 30.0

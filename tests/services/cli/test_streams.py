@@ -15,6 +15,8 @@ import pytest
 
 from tests.services.cli.conftest import EXAMPLES
 
+pytestmark = pytest.mark.long
+
 SLIPWAY = f"{sys.executable} -m slipway.cli"
 NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 

@@ -24,6 +24,8 @@ from tests.services.cli.test_compliance import evidence, waiver
 from tests.services.cli.test_help import ALL
 from tests.services.cli.test_streams import all_shown
 
+pytestmark = pytest.mark.long
+
 OBEYED = "\x07\x08\x0d\x1b\x7f\x85\x9b\u202a\u202e\u2066\u2069"
 TITLE = "\x1b]0;title\x07\x9b2J\u202efdp."
 _FOREIGN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

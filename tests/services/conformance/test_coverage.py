@@ -6,6 +6,8 @@ from google.protobuf.descriptor import FieldDescriptor
 from slipway.contract.field_plans import plan
 from tests.services.conformance.coverage import Ways, fields, ways
 
+pytestmark = pytest.mark.long
+
 NO_CASE = {
     "Argument.segments": "an argument with facts; only importers write it",
     "Cluster.namespace": "what it is about is outside of the machine",

@@ -18,7 +18,7 @@ from tests.services.conformance.edits.edit import edits
 from tests.services.conformance.runs import as_usual, keeps
 from tools import conformance_reports
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).resolve().parents[3]
 
 _ROWS = {

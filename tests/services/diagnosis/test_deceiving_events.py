@@ -11,6 +11,8 @@ from slipway.diagnosis.bootstrap_events import MOST, event_of
 from tests.counted_work import calls_made, lines_run
 from tests.services.diagnosis.event_lines import RUN, line, read, short
 
+pytestmark = pytest.mark.long
+
 
 @given(st.text(max_size=400), st.integers(0, 400))
 @example("0", 0)

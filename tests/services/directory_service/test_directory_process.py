@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+pytestmark = pytest.mark.long
+
 PASSWORD = "canary-of-the-process"
 KUBECONFIG = {
     "apiVersion": "v1",

@@ -16,6 +16,8 @@ import pytest
 from tests.services.certificates import Authority
 from tests.services.node_gateway.served import CONTENT, DIGEST, fill
 
+pytestmark = pytest.mark.long
+
 LARGE = bytes(8 * 2**20)
 LARGE_DIGEST = hashlib.sha256(LARGE).hexdigest()
 DOWNLOADS = 40

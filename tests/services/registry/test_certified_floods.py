@@ -16,6 +16,8 @@ from tests.services.certificates import Authority
 from tests.services.floods import CALLS, Flood, first, flooding
 from tests.services.registry.conftest import Provisioning, Registering, info
 
+pytestmark = pytest.mark.long
+
 REGISTER = "/slipway.v1alpha1.RegistryService/Register"
 
 

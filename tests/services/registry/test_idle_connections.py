@@ -19,6 +19,8 @@ from slipway.rpc.addresses import free_port
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 
+pytestmark = pytest.mark.long
+
 _SOFT, _HARD = 256, 400
 _CALLERS, _PROBES = _HARD // 2, _HARD // 4
 _SECONDS = 60.0

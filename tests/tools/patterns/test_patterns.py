@@ -13,6 +13,8 @@ from tools.patterns.places import Place, files_with_patterns, places, unknown_im
 from tools.patterns.proof import reason_not_linear
 from tools.patterns.work import attacks, openings, steps
 
+pytestmark = pytest.mark.long
+
 _IMPORTERS = "bootstrapper/slipway/bootstrapper/importers"
 _STOPS = "the scanner stops for good at the first place that does not match"
 

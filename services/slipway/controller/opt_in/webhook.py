@@ -132,7 +132,11 @@ class Webhook:
     async def _review(self, request: web.Request) -> web.Response:
         is_large = request.content_length is None or request.content_length > _LARGE
         async with self._large if is_large else contextlib.nullcontext():
-            answer = await self._answer(await request.read())
+            try:
+                body = await request.read()
+            except ConnectionError:
+                raise web.HTTPBadRequest(text="the request ended before its body") from None
+            answer = await self._answer(body)
         if answer is None:
             raise web.HTTPBadRequest(text="no AdmissionReview of version v1")
         response = web.json_response(answer)
@@ -156,4 +160,9 @@ async def _close(listening: _Listening) -> None:
     await listening.runner.cleanup()
     # A farewell by TLS would wait for the other side.
     listening.connections.abort()
+    # Connections whose TLS handshake has not ended are known to their tasks only.
+    handshakes = asyncio.all_tasks() - {asyncio.current_task()}
+    for handshake in handshakes:
+        handshake.cancel()
+    await asyncio.gather(*handshakes, return_exceptions=True)
     await asyncio.sleep(0)

@@ -18,6 +18,8 @@ from tests.services.certificates import Authority
 from tests.services.controller.opt_in import attacker
 from tests.services.controller.opt_in.test_webhook import REVIEW
 
+pytestmark = pytest.mark.long
+
 HOSTILE = "127.0.0.9"
 BOUNDS = Bounds(total=64, of_host=16, seconds=2.0)
 REVIEWS = 5
