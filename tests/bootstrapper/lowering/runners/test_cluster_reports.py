@@ -25,6 +25,8 @@ from tests.bootstrapper.lowering.runners.test_literal_commands import JOIN as KU
 from tests.bootstrapper.lowering.runners.test_literal_commands import commands, run_lines
 from tests.bootstrapper.lowering.runners.test_reports import ENTRY, stop, wait_for, without_curl
 
+pytestmark = pytest.mark.long
+
 UNIT = "/etc/systemd/system/slipway-cluster-report.service"
 JOIN = "mkdir -p /etc/kubernetes; cp /prepared/kubelet.conf /etc/kubernetes/kubelet.conf"
 NODE = "worker-1.example"

@@ -18,6 +18,8 @@ from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import POST, PRE, SENTINEL, lowered, note, script
 from tools.oracles import machineadm
 
+pytestmark = pytest.mark.long
+
 ENTRY = ["/bin/sh", RUN_PROGRAM]
 CONTINUE = planpb.FAILURE_POLICY_CONTINUE
 ALL_GO_ON = planpb.ExecutionPolicy(

@@ -27,6 +27,8 @@ from tests.bootstrapper.lowering.runners.metadata_services import (
 )
 from tests.bootstrapper.lowering.runners.plans import STATE, fact, linux, lowered, note, program, windows
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("infrastructure", infrastructures())
 def test_every_row_gives_its_fact(machine: LinuxMachine, infrastructure: str) -> None:

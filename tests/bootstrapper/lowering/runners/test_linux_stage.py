@@ -12,6 +12,8 @@ from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import PREPARE, STATE, lowered, note
 from tests.bootstrapper.lowering.runners.staging import access, file, install
 
+pytestmark = pytest.mark.long
+
 EVERY_BYTE = bytes(range(256)) + b"\r\n no final newline {{ x }} ${y}"
 
 

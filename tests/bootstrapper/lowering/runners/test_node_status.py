@@ -11,6 +11,8 @@ from tests.bootstrapper.lowering.runners.events import CONSOLE, EVENTS, events, 
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import POST, PRE, SENTINEL, lowered, note, script
 
+pytestmark = pytest.mark.long
+
 ENTRY = ["/bin/sh", RUN_PROGRAM]
 KUBELET, CONTAINERD, CRIO = "/var/lib/kubelet", "/run/containerd", "/run/crio"
 SOCKET = f"{CONTAINERD}/containerd.sock"

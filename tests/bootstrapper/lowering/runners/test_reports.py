@@ -26,6 +26,8 @@ from tests.bootstrapper.lowering.runners.reporting_machine import (
 from tests.bootstrapper.lowering.runners.sink import Sink
 from tools.oracles import machineadm
 
+pytestmark = pytest.mark.long
+
 NEEDED = [
     "base64", "cat", "chmod", "chown", "cp", "date", "ln", "mkdir", "mv", "readlink", "rm", "sync", "tail", "tee",
     "timeout", "tr", "uname", "wc", "wget", "flock", "sh", "env",
