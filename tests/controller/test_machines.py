@@ -47,7 +47,9 @@ async def test_three_replicas_of_each_provisioner(site: Site) -> None:
         for provisioner in PROVISIONERS:
             await site.delete(CORE, "MachineDeployment", provisioner)
         await site.configs(0, lambda _: True)
-        await site.eventually(lambda: site.all("v1", "Secret"), lambda found: not any(_is_data(one) for one in found))
+        await site.eventually(
+            lambda: site.all("v1", "Secret"), lambda secrets: not any(_is_data(secret) for secret in secrets)
+        )
         await site.delete(CORE, "Cluster", CLUSTER)
         # A person has made these; everything else of the cluster's goes with it.
         await site.eventually(lambda: _secrets(site), lambda left: left == {f"{CLUSTER}-ca", f"{CLUSTER}-kubeconfig"})
@@ -62,7 +64,7 @@ async def _run_by(site: Site, provisioner: str, machines: list[Object]) -> None:
         if PROVISIONERS[provisioner]:
             assert (await site.secret(secret["metadata"]["name"], "format")).decode() == PROVISIONERS[provisioner]
         name = machine["metadata"]["name"]
-        config = await site.until(OURS, "SlipwayConfig", name, lambda one: condition(one).get("status") == "True")
+        config = await site.until(OURS, "SlipwayConfig", name, lambda item: condition(item).get("status") == "True")
         assert config["status"]["provisioner"]["name"] == provisioner
         await site.until(CORE, "Machine", name, _is_ready_for_core)
 
@@ -72,7 +74,7 @@ def _is_ready_for_core(machine: Object) -> bool:
 
 
 async def _secrets(site: Site) -> set[str]:
-    return {one["metadata"]["name"] for one in await site.all("v1", "Secret")}
+    return {secret["metadata"]["name"] for secret in await site.all("v1", "Secret")}
 
 
 async def test_the_real_kubeadm_joins_with_our_user_data(site: Site) -> None:
@@ -103,7 +105,7 @@ async def test_a_kubeadm_control_plane_beside_our_workers(site: Site) -> None:
         await site.apply(*site.topology.kubeadm_control_plane())
         await site.workers("pool", {"provisioner": {"name": "cloud-init"}}, replicas=2)
         await site.machines("pool", 2, runs)
-        await site.configs(2, lambda one: condition(one).get("status") == "True")
+        await site.configs(2, lambda item: condition(item).get("status") == "True")
 
 
 async def test_a_worker_costs_two_writes(site: Site) -> None:
@@ -113,10 +115,10 @@ async def test_a_worker_costs_two_writes(site: Site) -> None:
     async with site.controller(timeouts=Timeouts(quiet_seconds=60)):
         await site.workers("pool", {"provisioner": {"name": "cloud-init"}}, replicas=3)
         await site.machines("pool", 3, has_data)
-        await site.configs(3, lambda one: condition(one).get("status") == "True")
+        await site.configs(3, lambda item: condition(item).get("status") == "True")
     calls = site.environment.audit.calls(since=start, user=USER)
     writes = [call for call in calls if call.namespace == site.namespace and call.is_write and call.status < 400]
-    assert Counter((one.verb, one.resource, one.subresource) for one in writes) == {
+    assert Counter((write.verb, write.resource, write.subresource) for write in writes) == {
         ("create", "secrets", ""): 3 + 1,
         ("patch", "slipwayconfigs", "status"): 3,
     }
@@ -128,17 +130,17 @@ async def test_a_refusal_is_seen_where_people_look(site: Site) -> None:
     async with site.controller():
         await site.cluster()
         await site.workers("pool", spec)
-        (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "UnsupportedFeature")
+        (config,) = await site.configs(1, lambda item: condition(item).get("reason") == "UnsupportedFeature")
         found = condition(config)
         assert "spec.os.sysctls[0]" in found["message"]
         shown = await _kubectl(site, "get", "slipwayconfigs")
         assert "UnsupportedFeature" in shown
-        (machine,) = await site.machines("pool", 1, lambda one: condition(one, "BootstrapConfigReady"))
+        (machine,) = await site.machines("pool", 1, lambda item: condition(item, "BootstrapConfigReady"))
         mirrored = await site.until(
             CORE,
             "Machine",
             machine["metadata"]["name"],
-            lambda one: "sysctls" in condition(one, "BootstrapConfigReady").get("message", ""),
+            lambda item: "sysctls" in condition(item, "BootstrapConfigReady").get("message", ""),
         )
         assert condition(mirrored, "BootstrapConfigReady")["status"] == "False"
         events = await site.all("v1", "Event")
@@ -166,7 +168,7 @@ async def test_a_provisioner_that_arrives_is_used_at_once(site: Site) -> None:
     async with site.controller(bootstrapper=bootstrapper) as parts:
         await site.cluster()
         await site.workers("pool", {"provisioner": {"name": "cloud-init"}})
-        (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "WaitingForProvisioner")
+        (config,) = await site.configs(1, lambda item: condition(item).get("reason") == "WaitingForProvisioner")
         assert condition(config, "ProvisionerAvailable")["status"] == "False"
         arriving.there = True
         parts.controller.provisioners_told(whole.provisioners.instances())
@@ -181,7 +183,7 @@ async def test_pause_stops_everything_but_the_condition(site: Site) -> None:
         await site.patch(CORE, "Cluster", CLUSTER, {"spec": {"paused": True}})
         owner = await machine_by_hand(site, "alone", spec={"provisioner": {"name": "cloud-init"}})
         config = await site.until(
-            OURS, "SlipwayConfig", "alone", lambda one: condition(one, "Paused").get("status") == "True"
+            OURS, "SlipwayConfig", "alone", lambda item: condition(item, "Paused").get("status") == "True"
         )
         assert "spec.paused" in condition(config, "Paused")["message"]
         assert await site.find("v1", "Secret", "alone") is None
@@ -203,7 +205,7 @@ async def test_what_the_spec_refers_to_is_waited_for(site: Site) -> None:
     async with site.controller():
         await site.cluster()
         await site.workers("pool", spec)
-        (config,) = await site.configs(1, lambda one: condition(one).get("reason") == "WaitingForSecret")
+        (config,) = await site.configs(1, lambda item: condition(item).get("reason") == "WaitingForSecret")
         assert "key k of Secret mine, key k of ConfigMap map" in condition(config)["message"] or (
             "ConfigMap map" in condition(config)["message"] and "Secret mine" in condition(config)["message"]
         )
@@ -226,11 +228,11 @@ async def test_a_restored_config_gets_its_status_back(site: Site) -> None:
         (machine,) = await site.machines("pool", 1, has_data)
         name = machine["metadata"]["name"]
         before = await site.get("v1", "Secret", name)
-        config = await site.until(OURS, "SlipwayConfig", name, lambda one: condition(one).get("status") == "True")
+        config = await site.until(OURS, "SlipwayConfig", name, lambda item: condition(item).get("status") == "True")
     await site.patch(OURS, "SlipwayConfig", name, {"status": None}, subresource="status")
     assert not (await site.get(OURS, "SlipwayConfig", name)).get("status")
     async with site.controller():
-        again = await site.until(OURS, "SlipwayConfig", name, lambda one: condition(one).get("status") == "True")
+        again = await site.until(OURS, "SlipwayConfig", name, lambda item: condition(item).get("status") == "True")
     for key in ("dataSecretName", "initialization", "provisioner", "bundleId", "userDataBytes"):
         assert again["status"][key] == config["status"][key]
     after = await site.get("v1", "Secret", name)
@@ -243,7 +245,7 @@ async def test_the_owners_end_is_ours(site: Site) -> None:
         await site.cluster()
         spec = {"provisioner": {"name": "nobody"}}
         await site.workers("pool", spec)
-        await site.configs(1, lambda one: condition(one).get("status") == "False")
+        await site.configs(1, lambda item: condition(item).get("status") == "False")
         async with asyncio.timeout(60):
             await site.delete(CORE, "MachineDeployment", "pool")
             await site.configs(0, lambda _: True)
@@ -260,14 +262,14 @@ async def test_a_pool_is_rendered_again_when_its_spec_changes(site: Site) -> Non
     async with site.controller():
         await site.cluster()
         await site.apply(*site.topology.machine_pool(config, name="pool"))
-        await site.until(OURS, "SlipwayConfig", "pool", lambda one: condition(one).get("status") == "True")
+        await site.until(OURS, "SlipwayConfig", "pool", lambda item: condition(item).get("status") == "True")
         before = await site.get("v1", "Secret", "pool")
         await site.patch(OURS, "SlipwayConfig", "pool", {"spec": {"os": {"timeZone": {"name": "Europe/Berlin"}}}})
         after = await site.until(
             "v1",
             "Secret",
             "pool",
-            lambda one: one["metadata"]["annotations"]["bootstrap.slipway.dev/generation"] == "2",
+            lambda item: item["metadata"]["annotations"]["bootstrap.slipway.dev/generation"] == "2",
         )
         assert after["metadata"]["uid"] == before["metadata"]["uid"]
         assert b"Europe/Berlin" in await site.secret("pool")
@@ -300,9 +302,9 @@ def _fetched(contents: Object) -> bytes:
     return gzip.decompress(raw) if contents.get("compression") == "gzip" else raw
 
 
-def _written(one: Object) -> bytes:
-    content = one["content"]
-    return base64.b64decode(content) if one.get("encoding") in {"b64", "base64"} else content.encode()
+def _written(file: Object) -> bytes:
+    content = file["content"]
+    return base64.b64decode(content) if file.get("encoding") in {"b64", "base64"} else content.encode()
 
 
 def _is_data(secret: Object) -> bool:
