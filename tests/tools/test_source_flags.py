@@ -44,7 +44,7 @@ def test_flags_are_read_where_they_are_registered(tmp_path: Path) -> None:
 
 
 def test_a_new_file_of_flags_is_no_guess(tmp_path: Path) -> None:
-    """A file of which nobody has decided whether it counts is an error: its flags would be taken for unknown ones."""
+    """A file that is neither read nor left out is an error: its flags would be taken for unknown ones."""
     options = tmp_path / "cmd/kubelet/app/options"
     options.mkdir(parents=True)
     (options / "globalflags_new.go").write_text(GLOBAL)

@@ -40,7 +40,7 @@ def read_flags(kubernetes: Path, component_base: Path) -> list[str]:
     options = kubernetes / "cmd/kubelet/app/options"
     unknown = {path.name for path in options.glob("globalflags*.go")} - {*_OPTIONS, *_NOT_BUILT}
     if unknown:
-        raise ValueError(f"nobody has decided whether the flags of {', '.join(sorted(unknown))} count")
+        raise ValueError(f"decide in source_flags.py whether to read the flags of {', '.join(sorted(unknown))}")
     paths = [options / name for name in _OPTIONS]
     # The flags of the container runtime stood in a package of their own until 1.34.
     paths += [kubernetes / "pkg/kubelet/config/flags.go", component_base / "logs/api/v1/options.go"]

@@ -39,7 +39,9 @@ def _status(url: str, authorities: str | None = None) -> int:
     parts = urlsplit(url)
     if parts.scheme == "https":
         context = ssl.create_default_context(cafile=authorities)
-        connection = http.client.HTTPSConnection(parts.netloc, timeout=_SECONDS, context=context)
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            parts.netloc, timeout=_SECONDS, context=context
+        )
     else:
         connection = http.client.HTTPConnection(parts.netloc, timeout=_SECONDS)
     try:
