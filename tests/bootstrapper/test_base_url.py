@@ -20,7 +20,8 @@ def test_an_address_of_a_server_is_one(text: str) -> None:
     ["", "https://", "https:///x", "http://a", "a.example", "https://a b", 'https://a"b', "https://a'b", "https://a\\b",
      "https://a`id`", "https://a$(id)", "https://a/x?y=1", "https://a/#x", "https://a?", "https://u:p@a", "https://a:",
      "https://a:x", "https://a:99999", "https://a:0", "https://[::1", "https://[nonsense]/", "https://a\nb",
-     "https://a\0b", "https://a\x7fb", "https://gat\xe9way.example", "https://a/\u200b", "https://a/{x}"],
+     "https://a\0b", "https://[::1]evil.example/x", "https://[::1]a:443", "https://[fe80::1%eth0]/", "https://..",
+     "https://a..b", "https://a\x7fb", "https://gat\xe9way.example", "https://a/\u200b", "https://a/{x}"],
 )  # fmt: skip
 def test_what_a_machine_could_not_use_is_none(text: str) -> None:
     """Nothing that a program on a machine would read as something else, or not at all."""

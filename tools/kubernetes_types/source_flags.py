@@ -1,6 +1,6 @@
 """Reads which flags a kubelet has in its source, for versions whose programs are not built.
 
-The flags are registered in four files by calls with their names as literals. What is read for a version whose program
+The flags are registered in a few files by calls with their names as literals. What is read for a version whose program
 is built must be what that program says; program_flags.py compares the two.
 """
 
@@ -25,19 +25,27 @@ SOURCES = {
 _EVERYWHERE = frozenset({"help", "log-flush-frequency", "version"})
 """Flags that are registered under constants, or by a library, in all of these versions."""
 
-_OPTIONS = ("options.go", "globalflags.go", "globalflags_linux.go", "container_runtime.go")
+_OPTIONS = (
+    "options.go", "globalflags.go", "globalflags_linux.go", "globalflags_providers.go", "container_runtime.go",
+)  # fmt: skip
+_NOT_BUILT = frozenset({"globalflags_other.go", "globalflags_providerless.go"})
+"""Files that no kubelet for Linux has, as it is published."""
+
 _VARIABLE = re.compile(r'\bfs\.[A-Za-z0-9]*VarP?\(\s*[^,"]*,\s*"([A-Za-z0-9_-]+)"')
-_CADVISOR = re.compile(r'\bregister(?:Deprecated)?\(global, local, "([A-Za-z0-9_-]+)"')
+_GLOBAL = re.compile(r'\b(?:pflagR|r)egister(?:Deprecated)?\(global, local, "([A-Za-z0-9_-]+)"')
 
 
 def read_flags(kubernetes: Path, component_base: Path) -> list[str]:
     """Give the flags of the kubelet for Linux in two folders of source: Kubernetes, and its component-base."""
     options = kubernetes / "cmd/kubelet/app/options"
+    unknown = {path.name for path in options.glob("globalflags*.go")} - {*_OPTIONS, *_NOT_BUILT}
+    if unknown:
+        raise ValueError(f"decide in source_flags.py whether to read the flags of {', '.join(sorted(unknown))}")
     paths = [options / name for name in _OPTIONS]
     # The flags of the container runtime stood in a package of their own until 1.34.
     paths += [kubernetes / "pkg/kubelet/config/flags.go", component_base / "logs/api/v1/options.go"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())
-    names = _VARIABLE.findall(text) + _CADVISOR.findall(text)
+    names = _VARIABLE.findall(text) + _GLOBAL.findall(text)
     return sorted(_EVERYWHERE | {name.replace("_", "-") for name in names})
 
 

@@ -1,9 +1,11 @@
 """Addresses of servers that an operator sets once and every machine uses: a mistake is found at the start."""
 
 import ipaddress
+import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
+_IN_BRACKETS = re.compile(r"\[[0-9A-Fa-f:.]+\](:[0-9]+)?")
 _HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-._")
 
 
@@ -27,7 +29,9 @@ def _is_host(netloc: str, host: str) -> bool:
     if netloc.endswith(":"):
         return False
     if not netloc.startswith("["):
-        return bool(host) and set(host) <= _HOST
+        return set(host) <= _HOST and all(host.removesuffix(".").split("."))
+    if not _IN_BRACKETS.fullmatch(netloc):
+        return False
     try:
         ipaddress.IPv6Address(host)
     except ValueError:

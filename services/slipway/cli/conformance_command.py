@@ -208,7 +208,8 @@ def _exit_code(made: Any, *, some: bool) -> int:
         return FAILED
     unseen = made.verdict == reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
     cut_short = made.verdict == reportpb.VERDICT_UNSPECIFIED and not some
-    return UNVERIFIED if unseen or cut_short else 0
+    unjudged = some and any(finding.unjudged for finding in made.findings)
+    return UNVERIFIED if unseen or cut_short or unjudged else 0
 
 
 def _extensions(paths: Any) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from slipway.conformance.contents import Contents, extension_features
-from slipway.conformance.equivalence import HANDLES, document, list_key, path_key, same_name, same_value
+from slipway.conformance.equivalence import HANDLES, alike, document, list_key, path_key, same_name, same_value
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.field_plans import FieldPlan, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -195,10 +195,12 @@ class Comparer:
             if not candidates:
                 self.wrong(at, feature)
                 continue
-            used.add(candidates[0])
-            self._entry(entry, there[candidates[0]], at, feature)
+            # Entries may share a name, such as a kernel argument that one adds and another one takes away.
+            chosen = next((number for number in candidates if alike(entry, there[number])), candidates[0])
+            used.add(chosen)
+            self._entry(entry, there[chosen], at, feature)
             if isinstance(entry, Message):
-                self._check_borrowed(entry, there[candidates[0]], wanted, at, feature)
+                self._check_borrowed(entry, there[chosen], wanted, at, feature)
 
     def _ordered(self, wanted: Sequence[Any], there: Sequence[Any], key: str, where: str, feature: str) -> None:
         """See that entries which are to be there come in the bundle's order, as far as they are there."""

@@ -78,6 +78,11 @@ def same_name(entry: Message, other: Message, key: str, *, windows: bool) -> boo
     return bool(name == there)
 
 
+def alike(entry: Any, other: Any) -> bool:
+    """Return whether two entries of a list both add something, or both take it away."""
+    return bool(getattr(entry, "absent", False) == getattr(other, "absent", False))
+
+
 def document(content: Any) -> Any:
     """Give what a document says; an OpaqueDocument's text and a Content's segments are both read here."""
     if isinstance(content, contentpb.Content):

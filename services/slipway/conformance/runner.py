@@ -40,7 +40,8 @@ class Result:
         check: the check.
         ending: how it ended.
         found: what was found, or why it was not run.
-        unjudged: whether something was found that this machine is too slow to judge.
+        unjudged: whether this run could not judge it: the machine was too slow, the time was over, or the provisioner
+            had gone.
     """
 
     check: Check
@@ -85,13 +86,13 @@ async def result(session: Session, check: Check) -> Result:
     """Run one check and give how it ended."""
     lacking = _lacking(session, check)
     if session.gone:
-        return Result(check, Ending.NOT_RUN, (session.gone,))
+        return Result(check, Ending.NOT_RUN, (session.gone,), unjudged=True)
     if lacking:
         return Result(check, Ending.NOT_RUN, (f"it needs {', '.join(sorted(lacking))}",))
     since = time.monotonic()
     remaining = session.until - since
     if remaining <= 0:
-        return Result(check, Ending.NOT_RUN, (TIME_IS_OVER,))
+        return Result(check, Ending.NOT_RUN, (TIME_IS_OVER,), unjudged=True)
     session.subject.exchanges.begin()
     work = asyncio.ensure_future(_ends(session, check))
     try:
@@ -191,7 +192,8 @@ def _result(check: Check, ends: Sequence[CheckEnd | None], *, said: tuple[str, .
     unseen = [end for end in ends if isinstance(end, Unverified | NotRun)]
     if all(isinstance(end, NotRun) for end in ends):
         # Also when there is no format at all: a check of nothing has shown nothing.
-        return Result(check, Ending.NOT_RUN, _texts(unseen) or ("the provisioner declares no format",))
+        texts = _texts(unseen) or ("the provisioner declares no format",)
+        return Result(check, Ending.NOT_RUN, texts, unjudged=TIME_IS_OVER in texts)
     if unseen:
         # One format that passes is no word about another one.
         unjudged = any(isinstance(end, Unjudged) for end in unseen)

@@ -92,8 +92,8 @@ def _members(name: str, data: bytes) -> Iterator[Log]:
         yield from _read_members(name, data)
     except LogError:
         raise
-    except (tarfile.TarError, ValueError) as error:
-        # The library has some headers that are damaged end in a ValueError.
+    except (tarfile.TarError, ValueError, OverflowError, RecursionError) as error:
+        # The library has some headers that are damaged end in others than its own errors.
         raise LogError(f"{name}: the tar archive is damaged; fetch the file again") from error
 
 

@@ -1,4 +1,6 @@
-"""Asks a gateway on this machine for its health: exits with 0 when it answers, and with 1 when not.
+"""Asks a gateway on this machine for its health: exits with 0 when it is well, and with 1 when not.
+
+It asks the gateway itself, whatever proxies the environment names, and follows no redirect.
 
 For container health checks, which have no curl. Container engines split such a command at its blanks, so that it cannot
 be a line of Python:
@@ -6,11 +8,11 @@ be a line of Python:
     python3 -m slipway.node_gateway.probe https://127.0.0.1:9443 /certs/ca.crt
 """
 
+import http.client
 import ssl
 import sys
 from collections.abc import Sequence
-from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.parse import urlsplit
 
 _HEALTH = "/healthz"
 _SECONDS = 2.0
@@ -23,12 +25,30 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python3 -m slipway.node_gateway.probe URL [CA_FILE]\n")
         return _USAGE
     try:
-        context = ssl.create_default_context(cafile=arguments[1]) if len(arguments) > 1 else None
-        with urlopen(arguments[0] + _HEALTH, context=context, timeout=_SECONDS):  # noqa: S310  # of http, as checked
-            return 0
-    except (OSError, URLError) as error:
+        status = _status(arguments[0], *arguments[1:])
+    except (OSError, ValueError, http.client.HTTPException) as error:
         sys.stderr.write(f"the gateway does not answer: {type(error).__name__}\n")
         return 1
+    if status != http.HTTPStatus.OK:
+        sys.stderr.write(f"the gateway answers with status {status}\n")
+        return 1
+    return 0
+
+
+def _status(url: str, authorities: str | None = None) -> int:
+    parts = urlsplit(url)
+    if parts.scheme == "https":
+        context = ssl.create_default_context(cafile=authorities)
+        connection: http.client.HTTPConnection = http.client.HTTPSConnection(
+            parts.netloc, timeout=_SECONDS, context=context
+        )
+    else:
+        connection = http.client.HTTPConnection(parts.netloc, timeout=_SECONDS)
+    try:
+        connection.request("GET", f"{parts.path}{_HEALTH}")
+        return connection.getresponse().status
+    finally:
+        connection.close()
 
 
 if __name__ == "__main__":

@@ -144,11 +144,17 @@ class ReportStore:
             self._outcomes.count(short.state, short.reason, before=states, phases=lambda: phases(events))
 
     def _add_logs(self, key: BundleKey, data: bytes, reason: str) -> None:
-        earlier = self._kept(key).logs()
-        name = LogsName(self._milliseconds(), _digest(data), reason)
-        self._objects.put(f"{key.folder}/{name.text()}", data)
+        earlier, digest = self._kept(key).logs(), _digest(data)
+        # The same logs again, whose diagnosis was cut short this time, keep what was found in them before.
+        known = [
+            entry.name.reason for entry in earlier if isinstance(entry.name, LogsName) and entry.name.digest == digest
+        ]
+        name = LogsName(self._milliseconds(), digest, reason or next(filter(None, known), ""))
+        path = f"{key.folder}/{name.text()}"
+        self._objects.put(path, data)
         for entry in earlier:
-            self._objects.delete(entry.path)
+            if entry.path != path:
+                self._objects.delete(entry.path)
 
     def _kept(self, key: BundleKey) -> Kept:
         return Kept(key, list(self._entries(key.folder)))

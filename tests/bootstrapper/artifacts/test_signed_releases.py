@@ -177,6 +177,24 @@ def test_an_unknown_field_of_a_manifest_is_refused() -> None:
     assert caught.value.reason == ArtifactReason.MALFORMED
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda document: document.update(step_data=document.pop("stepData")), "stepData"),
+        (lambda document: document.update(expires="1893456000"), "expires"),
+    ],
+)
+def test_a_manifest_is_written_in_one_form(
+    tmp_path: Path, change: Callable[[dict[str, object]], None], field: str
+) -> None:
+    """Neither another name of a field nor a number for a date is read as if it were what the format says."""
+    release, _ = release_folder(tmp_path / "release", KEY)
+    document = json.loads(release.serialise())
+    change(document)
+    with pytest.raises(ArtifactRefused, match=field):
+        Release.parse(json.dumps(document).encode())
+
+
 def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Parsing what was serialised gives the same release."""
     release, _ = release_folder(tmp_path / "release", KEY)

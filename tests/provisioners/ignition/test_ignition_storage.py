@@ -180,12 +180,13 @@ def test_storage_that_is_refused(system: ospb.OperatingSystem, path: str, reason
     assert refusals(system) == [path], reason
 
 
+@pytest.mark.parametrize("place", ["/var/", "/var", "//var", "/var/.", "/var/lib/.."])
 @pytest.mark.parametrize("path", ["/var/lib/a", "/var"])
-def test_a_file_below_a_later_mount_is_refused_by_the_name_of_the_mount(path: str) -> None:
+def test_a_file_below_a_later_mount_is_refused_by_the_name_of_the_mount(path: str, place: str) -> None:
     """The file may be one that stands for another item: what its author can change is the mount."""
     mounts = [
         ospb.Mount(source="tmpfs", path="/opt", type="tmpfs"),
-        ospb.Mount(source="server:/x", path="/var/", type="nfs"),
+        ospb.Mount(source="server:/x", path=place, type="nfs"),
     ]
     with pytest.raises(UnsupportedFeature) as caught:
         config(ospb.OperatingSystem(mounts=mounts, files=[testing.file(path, b"")]))

@@ -117,7 +117,7 @@ _AS_FAR = reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED
     ("ends", "verdict_", "kept", "words", "reason"),
     [
         ([_NOT_JUDGED], _AS_FAR, True, ("too slow",), "a clause that binds, and is in no profile's core"),
-        ([_SHOULD], reportpb.VERDICT_CONFORMANT, True, (), "a clause that does not bind"),
+        ([_SHOULD], _AS_FAR, True, ("too slow",), "a clause that does not bind, of a check that may have crashed"),
         ([_UNREAD], _AS_FAR, False, ("--decode-cmd",), "what every user data must hold was not read"),
         ([_NOT_JUDGED, _UNREAD], _AS_FAR, False, ("too slow", "--decode-cmd"), "both causes"),
     ],

@@ -88,6 +88,8 @@ def sparse(size: str, part: bytes = b"1\n0\n1\n") -> bytes:
         (lambda: sparse("-1099511627776") + sparse(str(2**40)), "damaged"),
         (lambda: sparse(str(2**40)), "larger than"),
         (lambda: sparse("1", part=b"1"), "damaged"),
+        (lambda: tarfile.TarInfo("x" * 101).tobuf(tarfile.GNU_FORMAT)[: 2 * 512] * 3000, "damaged"),
+        (lambda: headers(size=str(2**64)).replace(b"\x000", b"\0Z", 1), "damaged"),
     ],
 )
 def test_what_cannot_be_read_is_refused(make: Callable[[], bytes], words: str) -> None:

@@ -144,6 +144,20 @@ async def test_logs_come_in_parts(store: ReportStore) -> None:
         await store.logs("default", KEY.cluster, "worker-2")
 
 
+async def test_the_same_logs_keep_what_was_found_in_them(tmp_path: Path) -> None:
+    """Sent again, by a machine that got no answer, they stay: in the same moment, and without a diagnosis this time."""
+    clock = Clock()
+    objects, store = store_of(tmp_path, clock)
+    await store.add_logs(KEY, b"logs", reason="SwapOn")
+    for _ in range(2):
+        clock.now -= 1
+        await store.add_logs(KEY, b"logs")
+        assert (await store.report(*WHERE)).log_bundle.reason == "SwapOn"
+    await store.add_logs(KEY, b"other logs")
+    assert not (await store.report(*WHERE)).log_bundle.reason
+    objects.close()
+
+
 async def test_pages_have_each_machine_once(store: ReportStore) -> None:
     """In the order of the names, in which "a-b" is before "a/", whatever the size of a page."""
     names = [(cluster, machine) for cluster in ("a", "a-b", "a.b", "b") for machine in ("m", "m-1", "m.1", "n")]

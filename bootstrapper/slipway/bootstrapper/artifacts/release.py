@@ -1,6 +1,7 @@
 """The manifest of a release: a version of a program, and the digest of each platform's binary."""
 
 import json
+import re
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -13,6 +14,7 @@ from slipway.bootstrapper.artifacts.version import Version
 PAYLOAD_TYPE = "application/vnd.slipway.release.v1+json"
 """DSSE payload type. A field that changes what a release means gets a new type: unknown fields are refused."""
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
 Word = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 
 
@@ -75,18 +77,24 @@ class Release(_Part):
             ArtifactRefused: MALFORMED; the text names the fields.
         """
         try:
-            load_unique(payload)
+            document = load_unique(payload)
         except (ValueError, RecursionError):
             text = "the manifest must be a JSON object in UTF-8, with no member twice"
             raise ArtifactRefused(ArtifactReason.MALFORMED, text) from None
+        fields: set[str] = set()
+        if isinstance(document, dict) and not _DATE.match(str(document.get("expires"))):
+            # A number in a text would be taken for seconds, or for milliseconds where it is large.
+            fields.add("expires")
         try:
-            return cls.model_validate_json(payload)
+            made = cls.model_validate_json(payload, by_alias=True, by_name=False)
         except ValidationError as error:
-            fields = sorted(
-                {".".join(map(str, mistake["loc"])) or "document" for mistake in error.errors(include_input=False)}
-            )
-            problem = f"the manifest is invalid or of a newer Slipway: {', '.join(fields)}"
-            raise ArtifactRefused(ArtifactReason.MALFORMED, problem) from None
+            fields |= {
+                ".".join(map(str, mistake["loc"])) or "document" for mistake in error.errors(include_input=False)
+            }
+        if fields:
+            problem = f"the manifest is invalid or of a newer Slipway: {', '.join(sorted(fields))}"
+            raise ArtifactRefused(ArtifactReason.MALFORMED, problem)
+        return made
 
     def serialise(self) -> bytes:
         """Give the manifest as bytes: the same for the same release."""

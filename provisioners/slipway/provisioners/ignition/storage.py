@@ -84,11 +84,12 @@ class Filesystems:
             index = self._index_of(mount.source)
             if not mount.path.startswith("/"):
                 continue
+            # What is written another way is the same folder, and spec 3 takes the shortest form only.
+            shortest = posixpath.normpath("/" + mount.path.lstrip("/"))
             if index is None or index in paths:
-                self.late.setdefault(mount.path.rstrip("/"), f"os.mounts[{position}]")
+                self.late.setdefault(shortest, f"os.mounts[{position}]")
             else:
-                # What is written another way is the same folder, and spec 3 takes the shortest form only.
-                paths[index] = posixpath.normpath("/" + mount.path.lstrip("/"))
+                paths[index] = shortest
         self._spec2 = spec2
         self._devices: set[str] = set()
         self.made = [
