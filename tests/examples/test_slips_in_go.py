@@ -13,13 +13,13 @@ from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import go
 
 BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
+_ROUNDS = ("bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth")
+SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
 _DECODE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go" / "decode.py"
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    "edit", [edit for edit in edits("bottlerocket") if edit.check], ids=lambda edit: edit.name.replace(" ", "-")
-)
+@pytest.mark.parametrize("edit", SEEN, ids=lambda edit: edit.name.replace(" ", "-"))
 async def test_a_slip_in_go_is_seen(edit: Edit, tmp_path: Path, engine: Callable[..., None]) -> None:
     """By the check that is named beside it; the example without a slip is tried in full beside this file."""
     engine("provisioner-go")

@@ -57,6 +57,7 @@ class LocalServices:
         credentials: directory of the clusters' secrets.
         registry: address of the registry.
         bootstrapper: address of the bootstrapper.
+        profiles: directory with OS profiles of the user's own.
         processes: what runs, by name.
     """
 
@@ -64,6 +65,7 @@ class LocalServices:
     credentials: Path
     registry: str = field(default_factory=lambda: f"{LOOPBACK}:{free_port()}")
     bootstrapper: str = field(default_factory=lambda: f"{LOOPBACK}:{free_port()}")
+    profiles: Path | None = None
     processes: dict[str, Process] = field(default_factory=dict)
 
     async def start(self) -> None:
@@ -73,6 +75,8 @@ class LocalServices:
         for name in PROVISIONERS:
             await self.start_provisioner(name)
         flags = ["--registry-address", self.registry, "--credentials-dir", str(self.credentials)]
+        if self.profiles is not None:
+            flags += ["--profiles-dir", str(self.profiles)]
         await self.run("bootstrapper", "slipway.bootstrap_server", self.bootstrapper, *flags)
 
     async def start_provisioner(self, module: str, *, name: str = "") -> Process:

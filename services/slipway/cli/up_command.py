@@ -28,9 +28,13 @@ _LOOK_SECONDS = 0.5
     "--credentials", type=click.Path(path_type=Path, file_okay=False), default=None,
     help="Keep each cluster's secrets here. Default: a temporary directory, gone at the end.",
 )  # fmt: skip
+@click.option(
+    "--profiles", default=None, type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Directory with OS profiles of your own.",
+)  # fmt: skip
 @output_option("How to print what runs, once it is ready.")
 @reported
-def up(port: int, credentials: Path | None, output: str) -> None:
+def up(port: int, credentials: Path | None, profiles: Path | None, output: str) -> None:
     """Run everything on this machine, each service a process of its own on a loopback address without TLS.
 
     It runs until Ctrl-C, or until a service ends. For a try: a cluster runs the services from deploy/.
@@ -46,16 +50,17 @@ def up(port: int, credentials: Path | None, output: str) -> None:
       1  a service did not start, or ended
       2  usage error
     """  # noqa: D301  # click's mark for lines that stay
-    asyncio.run(_up(port, credentials, output))
+    asyncio.run(_up(port, credentials, profiles, output))
 
 
-async def _up(port: int, credentials: Path | None, output: str) -> None:
+async def _up(port: int, credentials: Path | None, profiles: Path | None, output: str) -> None:
     with tempfile.TemporaryDirectory(prefix="slipway-") as scratch:
         services = LocalServices(
             logs=Path(scratch) / "logs",
             credentials=credentials or Path(scratch) / "credentials",
             registry=f"{LOOPBACK}:{port}",
             bootstrapper=f"{LOOPBACK}:{port + 1}",
+            profiles=profiles,
         )
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):

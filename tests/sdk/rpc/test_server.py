@@ -33,7 +33,7 @@ CANARY = "S3CR3T-canary-%s-\u00fc"
 async def test_a_call_goes_through_all_stages(running: Running) -> None:
     """The plain way works."""
     async with running() as (_, channel):
-        assert await invoke(unary(channel, "Echo"), b"hello", timeout=5) == b"hello"
+        assert await invoke(unary(channel, "Echo"), b"hello", timeout=60) == b"hello"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_the_request_id_is_taken_over_when_well_formed(
     """One id names a call in the logs of all servers, and in the error that the caller sees."""
     async with running() as (_, channel):
         with structlog.contextvars.bound_contextvars(request_id=sent), pytest.raises(BundleInvalid) as caught:
-            await invoke(unary(channel, "Fail"), b"", timeout=5)
+            await invoke(unary(channel, "Fail"), b"", timeout=60)
     assert (caught.value.metadata["request_id"] == sent) is kept, reason
 
 
@@ -63,7 +63,7 @@ async def test_an_unforeseen_exception_tells_nothing(
     with structlog.testing.capture_logs() as logs:
         async with running() as (_, channel):
             with pytest.raises(Internal) as caught:
-                await invoke(unary(channel, "Fail"), CANARY.encode(), timeout=5)
+                await invoke(unary(channel, "Fail"), CANARY.encode(), timeout=60)
     (entry,) = [entry for entry in logs if entry["event"] == "call failed with an internal error"]
     assert entry["error_id"] == caught.value.metadata["error_id"]
     assert entry["error"] == ["ValueError", "KeyError"]
@@ -80,7 +80,7 @@ async def test_an_error_far_over_the_budget_arrives(running: Running, probe: Pro
     )
     async with running() as (_, channel):
         with pytest.raises(UserDataTooLarge) as caught:
-            await invoke(unary(channel, "Fail"), b"", timeout=5)
+            await invoke(unary(channel, "Fail"), b"", timeout=60)
     shown = len(caught.value.violations)
     assert shown > 0
     assert int(caught.value.metadata["truncated"]) == 500 - shown
@@ -92,7 +92,7 @@ async def test_a_handlers_own_abort_passes(running: Running) -> None:
     with structlog.testing.capture_logs() as logs:
         async with running() as (_, channel):
             with pytest.raises(ForeignStatus, match="own abort") as caught:
-                await invoke(unary(channel, "Abort"), b"", timeout=5)
+                await invoke(unary(channel, "Abort"), b"", timeout=60)
     assert caught.value.code is Code.OUT_OF_RANGE
     assert [entry["code"] for entry in logs if entry["event"] == "call ended"] == ["OUT_OF_RANGE"]
 
@@ -102,7 +102,7 @@ async def test_an_unknown_method_is_named_version_skew(running: Running) -> None
     async with running() as (_, channel):
         for method in (unary(channel, "NotThere"), channel.unary_unary("/no.such.Service/Do")):
             with pytest.raises(VersionSkew) as caught:
-                await invoke(method, b"", timeout=5)
+                await invoke(method, b"", timeout=60)
             assert caught.value.metadata["served_services"] == f"grpc.health.v1.Health,{SERVICE}"
             assert caught.value.code is Code.UNIMPLEMENTED
 
@@ -113,12 +113,12 @@ async def test_more_calls_than_the_cap_are_refused_at_once(running: Running, pro
         first = asyncio.ensure_future(invoke(unary(channel, "Wait"), b"1", timeout=20))
         await probe.entered.wait()
         with pytest.raises(Overloaded) as caught:
-            await invoke(unary(channel, "Echo"), b"2", timeout=5)
+            await invoke(unary(channel, "Echo"), b"2", timeout=60)
         assert (caught.value.metadata["limit"], caught.value.retry_after) == ("1", 1.0)
         assert await _health(channel) == health_pb2.HealthCheckResponse.SERVING
         probe.release.set()
         assert await first == b"1"
-        assert await invoke(unary(channel, "Echo"), b"3", timeout=5) == b"3"
+        assert await invoke(unary(channel, "Echo"), b"3", timeout=60) == b"3"
 
 
 async def test_the_server_bounds_calls_without_a_deadline(running: Running, probe: Probe) -> None:
@@ -137,7 +137,7 @@ async def test_a_caller_that_gives_up_frees_the_server(running: Running, probe: 
         call.cancel()
         await asyncio.wait_for(probe.cancelled.wait(), 60)
         probe.release.set()
-        assert await invoke(unary(channel, "Echo"), b"x", timeout=5) == b"x"
+        assert await invoke(unary(channel, "Echo"), b"x", timeout=60) == b"x"
 
 
 async def test_a_stream_ends_with_our_error(running: Running, probe: Probe) -> None:
@@ -176,7 +176,7 @@ async def test_reflection_has_a_switch(running: Running, *, more: dict[str, Any]
         yield reflection_pb2.ServerReflectionRequest(list_services="")
 
     async with running(settings(**more)) as (_, channel):
-        call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(requests(), timeout=5)
+        call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(requests(), timeout=60)
         try:
             (answer,) = [answer async for answer in call]
             names = {service.name for service in answer.list_services_response.service}
@@ -195,7 +195,7 @@ async def test_a_policy_decides_before_the_handler(running: Running, probe: Prob
 
     async with running(policy=nobody) as (_, channel):
         with pytest.raises(PermissionDenied, match="Echo is not for you"):
-            await invoke(unary(channel, "Echo"), b"", timeout=5)
+            await invoke(unary(channel, "Echo"), b"", timeout=60)
         assert not probe.seen
         assert await _health(channel) == health_pb2.HealthCheckResponse.SERVING
 
@@ -224,12 +224,12 @@ async def test_transport_failures_are_foreign(running: Running) -> None:
     async with running() as (server, channel):
         await server.stop(grace=0)
         with pytest.raises(SlipwayError) as caught:
-            await invoke(unary(channel, "Echo"), b"", timeout=5)
+            await invoke(unary(channel, "Echo"), b"", timeout=60)
     assert type(caught.value) is ForeignStatus
     assert (caught.value.code, caught.value.retryable) == (Code.UNAVAILABLE, True)
 
 
 async def _health(channel: Any, service: str = "") -> int:
     stub = health_pb2_grpc.HealthStub(channel)
-    answer = await invoke(stub.Check, health_pb2.HealthCheckRequest(service=service), timeout=5)
+    answer = await invoke(stub.Check, health_pb2.HealthCheckRequest(service=service), timeout=60)
     return int(answer.status)

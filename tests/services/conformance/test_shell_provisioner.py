@@ -14,7 +14,7 @@ from tests.services.conformance.edits.programs import program
 from tests.services.conformance.runs import keeps
 
 BROKEN = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
-_SEEN = [edit for edit in edits("shell") if edit.check]
+_SEEN = [edit for name in ("shell", "shell_again") for edit in edits(name) if edit.check]
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "provisioner-shell"
 

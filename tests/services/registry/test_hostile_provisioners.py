@@ -109,6 +109,16 @@ def test_an_os_profile_is_checked(change: Callable[[profilepb.OsProfile], None],
     assert [violation.path for violation in violations(advertised)] == [f"formats[0].os_profiles[0]{path}"], reason
 
 
+def test_a_distribution_without_versions_needs_none() -> None:
+    """One row stands for each of its versions, and for a target that names none."""
+    advertised = info()
+    profile = advertised.formats[0].os_profiles.add(distribution="house", os_family=clusterpb.OS_FAMILY_LINUX)
+    profile.versions.add(version="")
+    assert violations(advertised) == []
+    profile.versions[0].version = "1"
+    assert [violation.path for violation in violations(advertised)] == ["formats[0].os_profiles[0].default_version"]
+
+
 def test_os_profiles_are_few_and_of_different_distributions() -> None:
     """So that the list of all instances stays small."""
     advertised = info()

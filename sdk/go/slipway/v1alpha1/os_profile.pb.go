@@ -33,7 +33,8 @@ type OsProfile struct {
 	Distribution *string `protobuf:"bytes,1,opt,name=distribution,proto3,oneof" json:"distribution,omitempty"`
 	// Family of operating systems.
 	OsFamily *OsFamily `protobuf:"varint,2,opt,name=os_family,json=osFamily,proto3,enum=slipway.v1alpha1.OsFamily,oneof" json:"os_family,omitempty"`
-	// The version that a target without a version means; one of `versions`.
+	// The version that a target without a version means; one of `versions`, so that it is empty where every version has the
+	// same row.
 	DefaultVersion *string `protobuf:"bytes,3,opt,name=default_version,json=defaultVersion,proto3,oneof" json:"default_version,omitempty"`
 	// Its versions.
 	Versions      []*OsVersion `protobuf:"bytes,4,rep,name=versions,proto3" json:"versions,omitempty"`
@@ -716,12 +717,12 @@ var File_slipway_v1alpha1_os_profile_proto protoreflect.FileDescriptor
 
 const file_slipway_v1alpha1_os_profile_proto_rawDesc = "" +
 	"\n" +
-	"!slipway/v1alpha1/os_profile.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/options.proto\"\xc7\x02\n" +
+	"!slipway/v1alpha1/os_profile.proto\x12\x10slipway.v1alpha1\x1a\x1eslipway/v1alpha1/cluster.proto\x1a\x1eslipway/v1alpha1/options.proto\"\xc5\x02\n" +
 	"\tOsProfile\x12=\n" +
 	"\fdistribution\x18\x01 \x01(\tB\x14\x9a\xb5\x18\x10\b\x01\x18?\"\n" +
 	"identifierH\x00R\fdistribution\x88\x01\x01\x12D\n" +
-	"\tos_family\x18\x02 \x01(\x0e2\x1a.slipway.v1alpha1.OsFamilyB\x06\x9a\xb5\x18\x02\b\x01H\x01R\bosFamily\x88\x01\x01\x126\n" +
-	"\x0fdefault_version\x18\x03 \x01(\tB\b\x9a\xb5\x18\x04\b\x01\x18?H\x02R\x0edefaultVersion\x88\x01\x01\x12J\n" +
+	"\tos_family\x18\x02 \x01(\x0e2\x1a.slipway.v1alpha1.OsFamilyB\x06\x9a\xb5\x18\x02\b\x01H\x01R\bosFamily\x88\x01\x01\x124\n" +
+	"\x0fdefault_version\x18\x03 \x01(\tB\x06\x9a\xb5\x18\x02\x18?H\x02R\x0edefaultVersion\x88\x01\x01\x12J\n" +
 	"\bversions\x18\x04 \x03(\v2\x1b.slipway.v1alpha1.OsVersionB\x11\x9a\xb5\x18\r\b\x01\x10 B\aversionR\bversionsB\x0f\n" +
 	"\r_distributionB\f\n" +
 	"\n" +

@@ -80,11 +80,13 @@ class LeaseKeeper:
                 backoff.reset()
                 await self._renew_while_held(pause)
             except (SlipwayError, TlsFilesError) as error:
-                seconds = backoff.next(urgent=not isinstance(error, SlipwayError) or error.retryable)
+                ours = error if isinstance(error, SlipwayError) else None
+                seconds = backoff.next(urgent=ours is None or ours.retryable)
                 _log.warning(
                     "not registered, retrying",
-                    code=error.code.name if isinstance(error, SlipwayError) else None,
-                    reason=error.reason if isinstance(error, SlipwayError) else type(error).__name__,
+                    code=ours.code.name if ours else None,
+                    reason=ours.reason if ours else type(error).__name__,
+                    field=[violation.path for violation in ours.violations] if ours else None,
                     seconds=round(seconds, 1),
                 )
                 await self._sleep(seconds)
