@@ -73,13 +73,12 @@ def sections(registries: list[ospb.Registry], ctx: RenderContext) -> Registries 
     """Give the registries as sections of the main document."""
     mirrors = {}
     for index, registry in _mirrored(registries, ctx):
-        override = {endpoint.override_path for endpoint in registry.endpoints}
-        if len(override) > 1:
-            path = f"os.containerd.registries[{index}].endpoints"
+        override = [endpoint.override_path for endpoint in registry.endpoints]
+        if len(set(override)) > 1:
             ctx.refuse(
-                path,
+                f"os.containerd.registries[{index}].endpoints[{override.index(not override[0])}]",
                 _FEATURE,
-                "mix override_path, which Talos before 1.12 has for all endpoints of a registry",
+                "has another override_path than the first one, and Talos before 1.12 has one for all of a registry",
                 remedy="set overridePath alike for all of them, or choose format talos/v1.12 or newer",
             )
         mirrors[_name(registry)] = Mirror(
