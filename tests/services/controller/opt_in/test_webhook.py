@@ -17,6 +17,7 @@ import pytest
 from slipway.controller import ownership
 from slipway.controller.opt_in.webhook import PATH, Webhook
 from slipway.controller.settings import ControllerSettings
+from slipway.rpc.connections import Bounds
 from tests.services.certificates import Authority
 
 REVIEW = {
@@ -55,9 +56,10 @@ class Served:
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
+async def served(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Served]:
     authority = Authority()
-    webhook = Webhook(host="127.0.0.1", port=0, certificates=authority.fill(tmp_path))
+    bounds = Bounds(seconds=getattr(request, "param", Bounds().seconds))
+    webhook = Webhook(host="127.0.0.1", port=0, certificates=authority.fill(tmp_path), bounds=bounds)
     await webhook.start()
     yield Served(webhook, authority, tmp_path)
     await webhook.stop()
@@ -99,6 +101,7 @@ async def test_what_is_no_review_is_refused(served: Served, body: bytes) -> None
     assert (status, text) == (400, "no AdmissionReview of version v1")
 
 
+@pytest.mark.parametrize("served", [100.0], indirect=True, ids=["even where tracing takes long"])
 @pytest.mark.parametrize("values", [b"{},", b'{"":1},', b'{"":{"":{"":{}}}},'])
 async def test_a_review_of_very_many_values_is_refused_before_it_is_read(served: Served, values: bytes) -> None:
     """Of a body that is short enough 300 MiB of objects would be made: more than the process has to spare."""
