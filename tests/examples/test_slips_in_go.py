@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from slipway.conformance.check import Need
 from slipway.conformance.options import Options
 from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import go
+from tests.services.conformance.runs import CHECKS
 
 BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 _ROUNDS = ("bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth")
@@ -23,6 +25,7 @@ _DECODE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go" / 
 async def test_a_slip_in_go_is_seen(edit: Edit, tmp_path: Path, engine: Callable[..., None]) -> None:
     """By the check that is named beside it; the example without a slip is tried in full beside this file."""
     engine("provisioner-go")
-    options = Options(insecure=True, start_cmd=go(edit, tmp_path), decode_cmd=(sys.executable, str(_DECODE)))
+    insecure = not CHECKS[edit.check].needs & {Need.TLS, Need.AUTHORITY}
+    options = Options(insecure=insecure, start_cmd=go(edit, tmp_path), decode_cmd=(sys.executable, str(_DECODE)))
     made = await conformance(options, wanted=Wanted(only=(edit.check,)))
     assert [finding.check for finding in made.findings if finding.state in BAD] == [edit.check]
