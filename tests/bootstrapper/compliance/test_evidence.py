@@ -18,7 +18,10 @@ from tests.bootstrapper.compliance.mutations import is_touched, listen, mutation
 from tests.bootstrapper.compliance.specs import LEVEL_1, LEVEL_2, SERVING, applied_to, spec_of
 from tests.bootstrapper.compliance.test_rule import JUDGED
 
-pytestmark = [pytest.mark.long, pytest.mark.skipif(os.geteuid() != 0, reason="owners of files are changed")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it changes the owners of files"),
+]
 FULL = [f"{name}/{profile.levels[-1]}" for name, profile in profiles().items()]
 CASES = [
     pytest.param(f"{name}/{profile.levels[-1]}", control, index, id=f"{name}/{control.id}-{index}")
