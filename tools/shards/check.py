@@ -21,7 +21,7 @@ def reached_by(shard: Shard, shard_map: ShardMap, graph: reach.Graph, paths: Ite
 def digests_by_shard(shard_map: ShardMap, root: Path) -> dict[str, str]:
     """Give for each shard the digest of everything that can affect it."""
     digests = tree.files(root)
-    graph = reach.graph(root, digests, shard_map.documentation)
+    graph = reach.graph(root, digests, shard_map.documentation, shard_map.commands)
     return {
         shard.name: tree.inputs(shard, shard_map, digests, reached_by(shard, shard_map, graph, digests))
         for shard in shard_map.shards.values()
@@ -31,13 +31,14 @@ def digests_by_shard(shard_map: ShardMap, root: Path) -> dict[str, str]:
 def problems(shard_map: ShardMap, root: Path) -> Iterator[str]:
     """Say everything that is wrong with the map."""
     paths = tree.files(root)
-    graph = reach.graph(root, paths, shard_map.documentation)
+    graph = reach.graph(root, paths, shard_map.documentation, shard_map.commands)
     for path in paths:
         if is_test(path) and shard_map.owner(path) is None:
             yield f"{path} is in no shard: add it to {FILE}"
     for name, named in (
         ("quick", shard_map.quick),
         ("documentation", shard_map.documentation),
+        ("commands", shard_map.commands.values()),
         *((entry.name, entry.tests) for entry in shard_map.shards.values()),
     ):
         yield from (f"{name}: there is no {path}" for path in named if not _there(path, paths))

@@ -26,23 +26,40 @@ _LONGEST_COMMAND = 4
 """Words; a longer text that has a program's name in it is a sentence about it."""
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
 _PATTERN = re.compile(r"[*?\[]")
+_CALLERS = ("tests/", "tools/")
 
 
 @dataclass(frozen=True)
 class Graph:
-    """What each Python file names of the tree: other files, and folders."""
+    """What each Python file names of the tree: other files, and folders.
+
+    Attributes:
+        edges: by file.
+        called: what a command reaches only when it is called, by the file of the command.
+        callers: the files of tests and tools that have the word of the command, by the same file.
+    """
 
     edges: Mapping[str, frozenset[str]]
+    called: Mapping[str, frozenset[str]]
+    callers: Mapping[str, frozenset[str]]
 
     def reached(self, start: Iterable[str]) -> dict[str, str]:
         """Give everything that is reached, each with the file that names it."""
         via: dict[str, str] = {}
         waiting = [(path, "") for path in start]
+        remaining = dict(self.called)
         while waiting:
             path, by = waiting.pop()
             if path not in via:
                 via[path] = by
                 waiting += [(named, path) for named in sorted(self.edges.get(path, ()))]
+            if not waiting:
+                due = [
+                    command
+                    for command in remaining
+                    if command in via and not via.keys().isdisjoint(self.callers[command])
+                ]
+                waiting = [(named, command) for command in due for named in sorted(remaining.pop(command))]
         return via
 
 
@@ -54,8 +71,8 @@ def chain(via: Mapping[str, str], path: str) -> str:
     return " <- ".join(steps)
 
 
-def graph(root: Path, paths: Iterable[str], documentation: Iterable[str]) -> Graph:
-    """Read all Python files of the tree.
+def graph(root: Path, paths: Iterable[str], documentation: Iterable[str], commands: Mapping[str, str]) -> Graph:
+    """Read all Python files of the tree; `commands` are the files of commands by their words.
 
     The product names documentation for its readers only: no wheel holds any.
     """
@@ -65,8 +82,18 @@ def graph(root: Path, paths: Iterable[str], documentation: Iterable[str]) -> Gra
     top = [path for path in everything if "/" not in path]
     scripts = _scripts(root / "pyproject.toml")
     edges: dict[str, frozenset[str]] = {}
+    called: dict[str, frozenset[str]] = {}
+    callers: dict[str, set[str]] = {path: set() for path in commands.values()}
     for module, path in modules.items():
-        names = _Names(ast.parse((root / path).read_text(encoding="utf-8"), path))
+        text = (root / path).read_text(encoding="utf-8")
+        names = _Names(ast.parse(text, path))
+        if path.startswith(_CALLERS):
+            for word, command in commands.items():
+                callers[command] |= {path} if re.search(rf"\b{re.escape(word)}\b", text) else set()
+        if path in callers:
+            called[path] = frozenset(target for name in names.in_functions for target in _files_of(name, modules))
+        else:
+            names.modules |= names.in_functions
         named = {target for name in names.modules for target in _files_of(name, modules)}
         programs = {scripts.get(name, "") for name in names.scripts} | {f"{name}.__main__" for name in names.quoted}
         named |= {target for name in programs | names.quoted for target in _files_of(name, modules)}
@@ -76,7 +103,7 @@ def graph(root: Path, paths: Iterable[str], documentation: Iterable[str]) -> Gra
             named = {target for target in named if not within(target, documentation)}
         named |= _setting(path, everything) | set(_files_of(module, modules))
         edges[path] = frozenset(named - {path})
-    return Graph(edges)
+    return Graph(edges, called, {command: frozenset(files) for command, files in callers.items()})
 
 
 class _Names(ast.NodeVisitor):
@@ -84,11 +111,17 @@ class _Names(ast.NodeVisitor):
 
     def __init__(self, tree: ast.Module) -> None:
         self.modules: set[str] = set()
+        self.in_functions: set[str] = set()
         self.quoted: set[str] = set()
         self.scripts: set[str] = set()
         self.paths: set[str] = set()
         self.patterns: set[str] = set()
         self.visit(tree)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        outside, self.modules = self.modules, self.in_functions
+        self.generic_visit(node)
+        self.modules = outside
 
     def visit_Import(self, node: ast.Import) -> None:
         self.modules.update(alias.name for alias in node.names)

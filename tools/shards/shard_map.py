@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,11 +50,14 @@ class ShardMap:
         shards: by name.
         quick: the folders and files whose tests need no real program.
         documentation: files and folders that affect a shard only if it names them, or something in them.
+        commands: modules of commands by the word that calls them; what they import in a function is reached only by
+            tests that have the word.
     """
 
     shards: Mapping[str, Shard]
     quick: tuple[str, ...]
     documentation: tuple[str, ...] = ()
+    commands: Mapping[str, str] = field(default_factory=dict)
 
     def owner(self, test_file: str) -> str | None:
         """Name the shard of a test file: "" for a quick one, None for one that nobody names; the longest path wins."""
@@ -86,7 +89,7 @@ def read(file: Path = ROOT / FILE) -> ShardMap:
         MapError: a key or a group of paths is unknown, or two entries name the same path.
     """
     document = tomllib.loads(file.read_text(encoding="utf-8"))
-    _only(document, {"quick", "documentation", "groups", "shards"}, "the map")
+    _only(document, {"quick", "documentation", "commands", "groups", "shards"}, "the map")
     groups: dict[str, list[str]] = document["groups"]
     shards = {name: _shard(name, entry, groups) for name, entry in document["shards"].items()}
     quick, documentation = _words(document, "quick"), _words(document, "documentation")
@@ -94,7 +97,7 @@ def read(file: Path = ROOT / FILE) -> ShardMap:
     twice = sorted({path for path in paths if paths.count(path) > 1})
     if twice:
         raise MapError(f"{FILE}: two entries name {', '.join(twice)}")
-    return ShardMap(shards, quick, documentation)
+    return ShardMap(shards, quick, documentation, document.get("commands", {}))
 
 
 def _shard(name: str, entry: Mapping[str, object], groups: Mapping[str, list[str]]) -> Shard:

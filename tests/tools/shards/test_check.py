@@ -144,3 +144,25 @@ def test_what_is_gone(root, write, old, new, problem):
     assert old in text
     write(shard_map.FILE, text.replace(old, new))
     assert problem in problems(root)
+
+
+@pytest.mark.parametrize(
+    ("command", "test", "reached"),
+    [
+        # no test calls it
+        ("def main():\n    import slipway.web\n", "", False),
+        # a test calls it
+        ("def main():\n    import slipway.web\n", 'C = ["slipway", "serve"]\n', True),
+        # it is loaded with all commands
+        ("import slipway.web\n\n\ndef main(): pass\n", "", True),
+    ],
+)
+def test_a_command(root, write, command, test, reached):
+    """What the module of a command imports in a function is reached by tests that have its word, and by no other."""
+    document = (root / shard_map.FILE).read_text(encoding="utf-8")
+    write(shard_map.FILE, f'{document}[commands]\nserve = "services/slipway/cli/serve.py"\n')
+    write("services/slipway/cli/serve.py", command)
+    write("bootstrapper/slipway/core.py", "import slipway.cli.serve\nVALUE = 1\n")
+    write("tests/machines/test_boot.py", f"from tests.machines.machine import VALUE\n{test}")
+    lines = problems(root)
+    assert any("without services/slipway/web" in line for line in lines) is reached, lines
