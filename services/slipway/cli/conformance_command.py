@@ -197,10 +197,11 @@ def run(**values: Any) -> None:
     texts = {"json": report.as_json, "yaml": report.as_yaml}
     text = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made)
     say(text.rstrip("\n"))
-    sys.exit(_exit_code(made, some=bool(values["only"])))
+    sys.exit(exit_code(made, some=bool(values["only"])))
 
 
-def _exit_code(made: Any, *, some: bool) -> int:
+def exit_code(made: Any, *, some: bool) -> int:
+    """Give the exit code of a run: of `some` checks, which have no verdict, or of all."""
     from slipway.conformance import report  # noqa: PLC0415  # of the suite
     from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415  # of the suite
 

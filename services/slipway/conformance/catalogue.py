@@ -6,6 +6,7 @@ from slipway.conformance.check import Check
 from slipway.conformance.checks import (
     blame,
     booted,
+    clock,
     company,
     edges,
     errors,
@@ -38,9 +39,9 @@ from slipway.conformance.checks import (
 def all_checks() -> tuple[Check, ...]:
     """Give all checks, sorted by clause; those of one clause in the order in which they are written."""
     modules = (
-        transport, tls, process, information, features, render, remembrance, refusals, splicing, insertion, meaning,
-        booted, quantity, variety, extensions, edges, company, places, starting, errors, blame, limits, load, secrecy,
-        registration, outage, versions,
+        transport, tls, process, information, features, render, clock, remembrance, refusals, splicing, insertion,
+        meaning, booted, quantity, variety, extensions, edges, company, places, starting, errors, blame, limits, load,
+        secrecy, registration, outage, versions,
     )  # fmt: skip
     order = ("TRN", "INF", "FEA", "RND", "ERR", "LIM", "SEC", "REG", "EXE", "VER")
     found = [check for module in modules for check in module.CHECKS]

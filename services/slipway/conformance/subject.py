@@ -17,7 +17,6 @@ from slipway.conformance.certificates import Credentials
 from slipway.conformance.exchanges import Exchanges
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.outcome import Broken
-from slipway.conformance.yardstick import SLOW
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 
@@ -33,6 +32,9 @@ OVERLOADED_SECONDS = 10.0
 MOST_HUNG = 3
 _QUICK_AGAIN = 0.1
 """Where a second try takes less than so much of the time of a first one that did not end, the first one hung."""
+
+_TOO_SLOW = 1 / _QUICK_AGAIN / 3
+"""Where a machine is so many times slower than usual, it may have been three times slower still during the first."""
 
 HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
 
@@ -166,21 +168,23 @@ class Subject:
         since = time.monotonic()
         deadline = RENDER_SECONDS if seconds is None else seconds
         got = await self._answer(self._stub.Render, request, seconds=deadline)
-        if deadline >= RENDER_SECONDS and (got.code == "DEADLINE_EXCEEDED" or self._hung_before(got, deadline)):
-            self._count_hung(since)
+        # Those of one time count as one.
+        if deadline >= RENDER_SECONDS and since >= self._counted and self._did_not_end(got, deadline, since):
+            self.hung += 1
+            self._counted = time.monotonic()
         self.exchanges.add(request, got)
         return got
 
-    def _hung_before(self, got: Answer, seconds: float) -> bool:
-        """Whether the first try did not end though the machine is hardly slower than usual: the second was quick."""
-        return got.again and got.seconds < seconds * _QUICK_AGAIN and self._heartbeat.slowness() < SLOW
+    async def give_up(self, request: provisionerpb.RenderRequest, seconds: float) -> None:
+        """Call Render, and wait for its answer no longer than so many seconds, however slow this machine is."""
+        await answer(self._stub.Render, request, seconds=seconds)
 
-    def _count_hung(self, since: float) -> None:
-        """Count a render that did not end: not on a machine too busy to judge it, and those of one time as one."""
-        if since < self._counted or self._heartbeat.said(since) or self._heartbeat.unjudged(since):
-            return
-        self.hung += 1
-        self._counted = time.monotonic()
+    def _did_not_end(self, got: Answer, seconds: float, since: float) -> bool:
+        """Whether a render did not end, and not since this machine is too busy: or else no second try is so quick."""
+        if got.again and got.seconds < seconds * _QUICK_AGAIN:
+            return self._heartbeat.late(since) < seconds / 2 and self._heartbeat.slowness() < _TOO_SLOW
+        busy = self._heartbeat.said(since) or self._heartbeat.unjudged(since)
+        return got.code == "DEADLINE_EXCEEDED" and not busy
 
     @property
     def hangs(self) -> bool:

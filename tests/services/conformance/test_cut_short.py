@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from slipway.cli.conformance_command import exit_code
 from slipway.conformance import subject, verdict
 from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.options import Options
-from slipway.conformance.report import as_expected, report
+from slipway.conformance.report import CORE, as_expected, report
 from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.runner import TIME_IS_OVER, run
 from slipway.conformance.session import opened
@@ -95,6 +96,37 @@ async def test_a_slow_machine_does_not_show_that_it_keeps_the_contract(
     assert [finding.check for finding in result.findings if finding.unjudged]
     assert "run it again on a quiet machine" in verdict.as_text(result)
     assert "--decode-cmd" not in verdict.as_text(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict_of_run", "code"),
+    [
+        # no parser of the suite reads it
+        ("acme", reportpb.VERDICT_CONFORMANT_AS_FAR_AS_CHECKED, 3),
+        # it is no cloud-config
+        ("cloud-config", reportpb.VERDICT_NOT_CONFORMANT, 1),
+    ],
+)
+async def test_a_provisioner_that_always_answers_the_same(
+    name: str, verdict_of_run: reportpb.Verdict.ValueType, code: int
+) -> None:
+    """Whatever was asked: where nothing of the core can be read, it is not said to keep the contract."""
+
+    async def as_ours(request: Request, _context: Any) -> None:
+        request.format = "cloud-config"
+
+    def constant(_request: Request, response: Any) -> None:
+        response.format, response.media_type = name, f"text/{name}"
+        response.user_data = b"rm -rf /\n" if response.user_data else b""
+
+    def declared(info: Any, _caller: str) -> None:
+        info.formats[0].format, info.formats[0].media_type = name, f"text/{name}"
+
+    bent = replace(answered(constant), before=as_ours, info=declared)
+    result = await judged(bent, 1.0, [check for check in all_checks() if check.clause in CORE])
+    assert result.verdict == verdict_of_run, result.findings
+    assert exit_code(result, some=False) == code
+    assert ("--decode-cmd" in verdict.as_text(result)) is (code == 3)
 
 
 async def test_the_time_is_over() -> None:

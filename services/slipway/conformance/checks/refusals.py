@@ -107,7 +107,7 @@ async def cancelled(session: Session, info: provisionerpb.FormatInfo) -> None:
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        await asyncio.gather(*(session.subject.render(request, seconds=seconds) for _ in range(CANCELLED)))
+        await asyncio.gather(*(session.subject.give_up(request, seconds) for _ in range(CANCELLED)))
     for _ in range(3):
         await asyncio.sleep(_PAUSES[-1])
         got = await session.subject.render(request, seconds=session.options.patience.render)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tests.services.conformance.mutants import (
     added,
+    clock,
     control_plane,
     defaults,
     documents,
@@ -42,6 +43,7 @@ _MODULES = (
     information,
     features,
     render,
+    clock,
     meaning,
     errors,
     limits,
