@@ -153,10 +153,10 @@ def run(**values: Any) -> None:
         figures,
         junit,
         known_failures,
+        opening,
         publishing,
         report,
         run,
-        session,
         verdict,
     )
     from slipway.conformance.options import Options  # noqa: PLC0415  # of the suite
@@ -183,7 +183,7 @@ def run(**values: Any) -> None:
     options = Options(**chosen, seconds=values["seconds"] or 0.0, extensions=documents)
     try:
         made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
-    except session.CannotStartError as error:
+    except opening.CannotStartError as error:
         note(str(error))
         sys.exit(FAILED)
     if values["report_file"]:

@@ -9,8 +9,8 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 
 from slipway.conformance import requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.outcome import all_hold
-from slipway.conformance.subject import Answer
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

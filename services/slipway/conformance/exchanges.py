@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToDict, MessageToJson
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 if TYPE_CHECKING:
-    from slipway.conformance.subject import Answer
+    from slipway.conformance.answer import Answer
 
 _MOST = 64
 """Renders of a check that are remembered: the last ones."""

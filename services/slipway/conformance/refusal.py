@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator
 
 from google.protobuf.message import Message
 
+from slipway.conformance.answer import Answer
 from slipway.conformance.changes import item_path, value_at
 from slipway.conformance.field_paths import names_item
-from slipway.conformance.subject import Answer
 from slipway.contract.feature_uses import uses
 from slipway.contract.grammars import grammars
 from slipway.contract.items import within

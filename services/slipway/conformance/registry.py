@@ -15,9 +15,10 @@ import grpc.aio
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
+from slipway.conformance.answer import DETAILS
 from slipway.conformance.certificates import Credentials
 from slipway.conformance.heartbeat import Heartbeat
-from slipway.conformance.subject import DETAILS, SERVICE, Subject
+from slipway.conformance.subject import SERVICE, Subject
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1.registry_service_pb2_grpc import RegistryServiceServicer, add_RegistryServiceServicer_to_server
 

@@ -12,9 +12,9 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from slipway.conformance.alphabet import is_allowed, rules_of
+from slipway.conformance.candidates import MEANINGS
 from slipway.conformance.changes import Change, scalars, value_at
 from slipway.conformance.rounds import JOINED, LEFT_OUT, named
-from slipway.conformance.variations import MEANINGS
 from slipway.contract.field_plans import plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb

@@ -7,10 +7,10 @@ from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check
 from slipway.conformance.figures import Figures
 from slipway.conformance.launcher import Launcher
+from slipway.conformance.opening import opened
 from slipway.conformance.options import Options
 from slipway.conformance.report import report
 from slipway.conformance.runner import TIME_IS_OVER, Progress, run
-from slipway.conformance.session import opened
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 
 EXTENDED = frozenset({"FEA-009.extended-features", "RND-019.extended-items"})

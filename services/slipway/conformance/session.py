@@ -1,9 +1,6 @@
 """One run: the subject, what it said of itself, and the means that the checks may use."""
 
 import asyncio
-import contextlib
-import tempfile
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,21 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from slipway.conformance import requests
-from slipway.conformance.certificates import Credentials, OwnAuthority, shown_by
+from slipway.conformance.certificates import Credentials, OwnAuthority
 from slipway.conformance.figures import Figures
 from slipway.conformance.heartbeat import Heartbeat
-from slipway.conformance.launcher import Launcher, ProcessLauncher, Running, Setup, free_address
+from slipway.conformance.launcher import Launcher, Running, Setup, free_address
 from slipway.conformance.ledger import Ledger
 from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, NotRun
 from slipway.conformance.registry import OwnRegistry
-from slipway.conformance.subject import Answer, Subject
-from slipway.conformance.yardstick import slowness
+from slipway.conformance.subject import Subject
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-
-
-class CannotStartError(Exception):
-    """The suite cannot begin; the text says why."""
 
 
 @dataclass(slots=True)
@@ -98,7 +90,7 @@ class Session:
 
         A check that brings it down must not cost the report of all others.
         """
-        got = await _told(self.subject, self.heartbeat)
+        got = await self.subject.told()
         if got.code not in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
             return ""
         if self.launcher is None or self.main is None:
@@ -181,127 +173,8 @@ class Session:
             await found.stop()
 
 
-@asynccontextmanager
-async def opened(
-    options: Options, *, launcher: Launcher | None = None, heartbeat: Heartbeat | None = None
-) -> AsyncIterator[Session]:
-    """Reach the provisioner, starting it if a command is given, and ask it who it is.
-
-    Without a heartbeat, one looks at this machine; one that is given is taken as it is.
-
-    Raises:
-        CannotStartError: it cannot be reached, or does not say who it is.
-    """
-    if launcher is None and options.start_cmd:
-        launcher = ProcessLauncher(options.start_cmd)
-    endpoint = options.endpoint or free_address()
-    async with contextlib.AsyncExitStack() as stack, contextlib.AsyncExitStack() as opening:
-        if heartbeat is None:
-            heartbeat = await stack.enter_async_context(Heartbeat(slowness=slowness).beating())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slipway-conformance-")))
-        credentials, authority = await _credentials(options, folder, launcher, heartbeat)
-        main: Running | None = None
-        if launcher is not None:
-            setup = Setup(listen=endpoint, tls_cert_dir=certificate_folder(options, folder), insecure=options.insecure)
-            main = await launcher.start(setup)
-            opening.push_async_callback(main.kill)
-        reached = await _reach(endpoint, credentials, main=main, options=options, heartbeat=heartbeat)
-        subject = Subject(endpoint, reached, heartbeat=heartbeat)
-        opening.push_async_callback(subject.close)
-        got = await _told(subject, heartbeat)
-        if not isinstance(got.response, provisionerpb.GetProvisionerInfoResponse):
-            raise CannotStartError(f"{endpoint}: GetProvisionerInfo ended with {got.described()}: {got.message}")
-        session = Session(
-            options=options,
-            heartbeat=heartbeat,
-            subject=subject,
-            info=got.response,
-            launcher=launcher,
-            main=main,
-            credentials=reached,
-            authority=authority,
-            folder=folder,
-        )
-        opening.pop_all()
-        stack.push_async_callback(session.end)
-        yield session
-
-
-async def _told(subject: Subject, heartbeat: Heartbeat) -> Answer:
-    """Ask who it is; on a busy machine, where no answer came in time, three times."""
-    since = time.monotonic()
-    got = await subject.info()
-    for _ in range(2):
-        if got.code == "DEADLINE_EXCEEDED" and heartbeat.said(since):
-            got = await subject.info()
-    return got
-
-
 def certificate_folder(options: Options, folder: Path) -> Path | None:
     """Give the certificate directory of the processes that the suite starts."""
     if options.insecure:
         return None
     return options.tls_cert_dir or folder / "subject"
-
-
-async def _credentials(
-    options: Options, folder: Path, launcher: Launcher | None, heartbeat: Heartbeat
-) -> tuple[Credentials | None, OwnAuthority | None]:
-    if options.insecure:
-        return None, None
-    if options.tls_cert_dir is not None:
-        try:
-            return Credentials.read(options.tls_cert_dir), None
-        except OSError as error:
-            raise CannotStartError(f"{error.filename}: {error.strerror}") from None
-    if launcher is None:
-        raise CannotStartError("give --tls-cert-dir DIR or --insecure, or --start-cmd to have certificates made")
-    # Its certificate carries its name, which only it knows.
-    authority = OwnAuthority(trust_domain=options.trust_domain)
-    setup = Setup(listen=free_address(), insecure=True)
-    running = await launcher.start(setup)
-    subject = Subject(str(setup.listen), None, heartbeat=heartbeat)
-    try:
-        if not await heartbeat.within(options.patience.start, subject.reachable):
-            raise CannotStartError(_silent(running))
-        got = await _told(subject, heartbeat)
-    finally:
-        await subject.close()
-        await running.kill()
-    if not isinstance(got.response, provisionerpb.GetProvisionerInfoResponse):
-        raise CannotStartError(f"GetProvisionerInfo ended with {got.described()}")
-    authority.write(folder / "subject", name=got.response.name)
-    return authority.issue(role="bootstrapper", name="conformance"), authority
-
-
-async def _reach(
-    endpoint: str, credentials: Credentials | None, *, main: Running | None, options: Options, heartbeat: Heartbeat
-) -> Credentials | None:
-    """Wait until it listens, and give the credentials with the name that its certificate has."""
-    seconds = options.patience.reach if main is None else options.patience.start
-    if credentials is None:
-        subject = Subject(endpoint, None)
-        try:
-            if not await heartbeat.within(seconds, subject.reachable):
-                raise CannotStartError(_silent(main) if main is not None else f"{endpoint}: no server answers there")
-        finally:
-            await subject.close()
-        return None
-    since = time.monotonic()
-    while True:
-        try:
-            shown = await asyncio.to_thread(shown_by, endpoint, credentials)
-            break
-        except OSError as error:
-            late = time.monotonic() - since > heartbeat.longer(seconds, since)
-            if late or (main is not None and await main.ended(0) is not None):
-                text = _silent(main) if main is not None else f"{endpoint}: no TLS: {type(error).__name__}"
-                raise CannotStartError(text) from None
-            await asyncio.sleep(0.1)
-    suffix = f".provisioner.{options.trust_domain}"
-    return credentials.named(next((name for name in shown.names if name.endswith(suffix)), ""))
-
-
-def _silent(running: Running) -> str:
-    last = running.output().decode(errors="replace").strip().splitlines()[-3:]
-    return "\n".join(["the provisioner did not answer after --start-cmd; its last words:", *last])

@@ -3,16 +3,15 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import grpc
 import grpc.aio
-from google.protobuf.message import DecodeError, Message
-from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
-from google.rpc.status_pb2 import Status
+from google.protobuf.message import Message
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from slipway.conformance.answer import Answer, answer
 from slipway.conformance.certificates import Credentials
 from slipway.conformance.exchanges import Exchanges
 from slipway.conformance.heartbeat import Heartbeat
@@ -21,7 +20,6 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 
 SERVICE = provisionerpb.DESCRIPTOR.services_by_name["ProvisionerService"].full_name
-DETAILS = "grpc-status-details-bin"
 INFO_SECONDS, RENDER_SECONDS = 2.0, 10.0
 PATIENCE = 3.0
 """How much longer than its deadline a call may take on a busy machine before that counts."""
@@ -39,70 +37,6 @@ _TOO_SLOW = 1 / _QUICK_AGAIN / 3
 HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
 
 _OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
-_Detail = TypeVar("_Detail", ErrorInfo, BadRequest, RetryInfo)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back.
-
-    Attributes:
-        code: canonical code, "OK" on success.
-        message: the status' message.
-        response: the response; None unless OK.
-        status: the rich status; None when there was none.
-        raw: size of the rich status in bytes.
-        seconds: how long it took.
-        again: whether it is that of a second try, since the first was not answered in time.
-    """
-
-    code: str
-    message: str = ""
-    response: Any = field(default=None, repr=False)
-    status: Status | None = field(default=None, repr=False)
-    raw: int = 0
-    seconds: float = 0.0
-    again: bool = False
-
-    @property
-    def ok(self) -> bool:
-        """Whether it succeeded."""
-        return self.code == "OK"
-
-    @property
-    def info(self) -> ErrorInfo:
-        """The ErrorInfo; an empty one when there is none."""
-        return self._detail(ErrorInfo())
-
-    @property
-    def fields(self) -> list[str]:
-        """The fields that BadRequest names."""
-        return [violation.field for violation in self._detail(BadRequest()).field_violations]
-
-    @property
-    def overloaded(self) -> bool:
-        """Whether it was refused since too many calls are in flight, and says when to repeat it (LIM-009)."""
-        return (self.code, self.info.reason) == ("UNAVAILABLE", "OVERLOADED") and self.retry_info is not None
-
-    @property
-    def retry_info(self) -> RetryInfo | None:
-        """The RetryInfo, if there is one."""
-        info = self._detail(RetryInfo())
-        return info if info.HasField("retry_delay") else None
-
-    def described(self) -> str:
-        """Give code and reason for a report; the message is left out, for it may hold anything."""
-        return f"{self.code}/{self.info.reason}" if self.info.reason else self.code
-
-    def _detail(self, message: _Detail) -> _Detail:
-        for detail in self.status.details if self.status is not None else ():
-            if detail.Is(message.DESCRIPTOR):
-                try:
-                    message.ParseFromString(detail.value)
-                except DecodeError:
-                    break
-                return message
-        return type(message)()
 
 
 class Subject:
@@ -152,6 +86,15 @@ class Subject:
         """Call GetProvisionerInfo."""
         request = provisionerpb.GetProvisionerInfoRequest(contract_version=contract_version)
         return await self._repeated(lambda: self._answer(self._stub.GetProvisionerInfo, request))
+
+    async def told(self) -> Answer:
+        """Ask who it is; on a busy machine, where no answer came in time, three times."""
+        since = time.monotonic()
+        got = await self.info()
+        for _ in range(2):
+            if got.code == "DEADLINE_EXCEEDED" and self._heartbeat.said(since):
+                got = await self.info()
+        return got
 
     async def render(
         self, request: provisionerpb.RenderRequest, *, seconds: float | None = None, repeat: bool = True
@@ -260,28 +203,6 @@ def open_channel(endpoint: str, credentials: Credentials | None) -> grpc.aio.Cha
     if credentials.server_name:
         options.append(("grpc.ssl_target_name_override", credentials.server_name))  # type: ignore[arg-type]
     return grpc.aio.secure_channel(endpoint, credentials.channel(), options=options)
-
-
-async def answer(method: Callable[..., Any], request: Message | bytes, *, seconds: float) -> Answer:
-    """Call a method and give whatever comes back, never an exception."""
-    began = time.monotonic()
-    try:
-        response = await method(request, timeout=seconds, wait_for_ready=False)
-    except grpc.aio.AioRpcError as error:
-        raw = next((value for key, value in error.trailing_metadata() or () if key == DETAILS), b"")
-        raw = raw if isinstance(raw, bytes) else b""
-        try:
-            status = Status.FromString(raw) if raw else None
-        except DecodeError:
-            status = None
-        return Answer(
-            code=error.code().name,
-            message=error.details() or "",
-            status=status,
-            raw=len(raw),
-            seconds=time.monotonic() - began,
-        )
-    return Answer(code="OK", response=response, seconds=time.monotonic() - began)
 
 
 def _named(got: Answer) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from slipway.conformance import cases, requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.bounds import Outside, outside
 from slipway.conformance.engine_cases import engine_cases
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
 from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

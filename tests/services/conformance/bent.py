@@ -17,8 +17,9 @@ from google.rpc.status_pb2 import Status
 from grpc_health.v1 import health_pb2_grpc
 from grpc_health.v1.health import aio as health_aio
 
+from slipway.conformance.answer import DETAILS
 from slipway.conformance.launcher import Setup
-from slipway.conformance.subject import DETAILS, SERVICE
+from slipway.conformance.subject import SERVICE
 from slipway.contract.errors import SlipwayError
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.rpc.addresses import is_loopback

@@ -10,6 +10,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from slipway.conformance import cases, requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.changes import changed
 from slipway.conformance.contract_features import known_ids
 from slipway.conformance.engine_cases import engine_cases
@@ -17,7 +18,6 @@ from slipway.conformance.pairs import pairs
 from slipway.conformance.richest import richest
 from slipway.conformance.rounds import list_rounds, unset_rounds, value_rounds
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial
 from slipway.conformance.variations import lists, values, words
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

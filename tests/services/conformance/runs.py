@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 
 from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check
+from slipway.conformance.opening import opened
 from slipway.conformance.options import Options, Patience
 from slipway.conformance.report import CORE
 from slipway.conformance.runner import Result, result
-from slipway.conformance.session import Session, opened
+from slipway.conformance.session import Session
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.bent import Bent, InProcess
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
+from slipway.conformance.opening import opened
 from slipway.conformance.options import Options
 from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.runner import Ending, Result, result
-from slipway.conformance.session import opened
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.bent import InProcess
 from tests.services.conformance.runs import CHECKS, QUICK

@@ -16,11 +16,11 @@ from slipway.conformance import subject, verdict
 from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check
 from slipway.conformance.heartbeat import Heartbeat
+from slipway.conformance.opening import opened
 from slipway.conformance.options import Options
 from slipway.conformance.report import CORE, as_expected, report
 from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.runner import TIME_IS_OVER, run
-from slipway.conformance.session import opened
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.bent import Bent, InProcess, Request
 from tests.services.conformance.mutants.bending import answered

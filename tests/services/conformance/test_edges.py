@@ -6,10 +6,10 @@ from google.rpc.error_details_pb2 import BadRequest
 from google.rpc.status_pb2 import Status
 
 from slipway.conformance.alphabet import SIGNS, is_allowed, numbers, rules_of, texts
+from slipway.conformance.answer import Answer
 from slipway.conformance.changes import Change, changed, item_path, scalars, value_at
 from slipway.conformance.refusal import blamed, wrong
 from slipway.conformance.rounds import LEFT_OUT, list_rounds, unset_rounds, value_rounds
-from slipway.conformance.subject import Answer
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb

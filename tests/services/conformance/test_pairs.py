@@ -1,9 +1,9 @@
 """Pairs of what cases say, places with files in them, and items whose names differ in capital letters only."""
 
 from slipway.conformance import requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.labels import is_too_long
 from slipway.conformance.pairs import labels, pairs, places, twins
-from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial
 from slipway.conformance.v1alpha1 import case_pb2 as casepb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

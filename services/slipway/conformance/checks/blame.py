@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from google.protobuf.descriptor import FieldDescriptor
 
 from slipway.conformance.alphabet import is_allowed, rules_of
+from slipway.conformance.answer import Answer
 from slipway.conformance.changes import Change, changed, scalars
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.variety import rendered, share
@@ -14,7 +15,6 @@ from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.richest import richest
 from slipway.conformance.rounds import named
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -3,10 +3,11 @@
 import re
 
 from slipway.conformance import cases, requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.check import Checks
 from slipway.conformance.outcome import all_hold, expect
 from slipway.conformance.session import Session
-from slipway.conformance.subject import SERVICE, Answer
+from slipway.conformance.subject import SERVICE
 from slipway.conformance.trial import feature_trials
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

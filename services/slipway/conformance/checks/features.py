@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from slipway.conformance import cases, profiles, requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.bounds import outside
 from slipway.conformance.check import Checks
 from slipway.conformance.contract_features import known_ids
@@ -12,7 +13,6 @@ from slipway.conformance.field_paths import names_item
 from slipway.conformance.ledger import FAILED, UNVERIFIED
 from slipway.conformance.outcome import NotRun, all_hold, expect
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial, feature_trials
 from slipway.contract.feature_uses import uses
 from slipway.contract.features import compute_features

@@ -5,11 +5,11 @@ import hashlib
 from functools import cache
 
 from slipway.conformance import requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import compared
 from slipway.conformance.outcome import NotRun, Unverified, all_hold, expect
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.conformance.yardstick import judge
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 

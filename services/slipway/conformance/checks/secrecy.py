@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from google.protobuf.message import Message
 
 from slipway.conformance import canaries
+from slipway.conformance.answer import Answer
 from slipway.conformance.check import Checks, Need
 from slipway.conformance.encodings import forms
 from slipway.conformance.outcome import NotRun, all_hold
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.conformance.trial import feature_trials
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 

@@ -4,11 +4,12 @@ import asyncio
 import ssl
 import time
 
+from slipway.conformance.answer import Answer
 from slipway.conformance.certificates import Credentials, foreign, shown_by
 from slipway.conformance.check import Checks, Need
 from slipway.conformance.outcome import Broken, NotRun, expect
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer, Subject
+from slipway.conformance.subject import Subject
 
 CHECKS = Checks()
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from slipway.conformance import requests
+from slipway.conformance.answer import Answer
 from slipway.conformance.bounds import outside
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import read
@@ -15,7 +16,6 @@ from slipway.conformance.outcome import all_hold
 from slipway.conformance.pairs import clashes, labels, namesakes, pairs, places, twins
 from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.session import Session
-from slipway.conformance.subject import Answer
 from slipway.conformance.trial import Trial, feature_trials
 from slipway.conformance.variations import Variation, lists, values, words
 from slipway.contract.features import compute_features

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from slipway.conformance.decoders import units
 from slipway.conformance.decoders.ignition_places import Places
+from slipway.conformance.decoders.ignition_units import unit
 from slipway.conformance.decoders.sight import sees
 from slipway.conformance.decoders.unread import known, unread
 from slipway.conformance.decoders.unreadable import UnreadableError
@@ -26,7 +26,6 @@ _TYPES = {
     "A19D880F-05FC-4D3B-A006-743F0F84911E": "raid",
     "E6D6D379-F507-44C2-A23C-238F2A3DF928": "lvm",
 }
-_TAGS = {"label": "LABEL", "uuid": "UUID", "partlabel": "PARTLABEL", "partuuid": "PARTUUID"}
 _OTHERS = {"ignition": ("config", "proxy"), "storage": ("luks", "raid"), "": ("networkd",)}
 _EXTENSION = "ext.ignition.slipway.dev/config"
 _MERGED = ("merge", "append")
@@ -35,7 +34,6 @@ _PERMISSIONS = 0o777
 """The specifications up to 3.5 ignore all other bits of a mode."""
 
 _WRITABLE = 0o022
-_NETWORK = "network-online.target"
 
 
 def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.MachineState:
@@ -62,7 +60,7 @@ def _state(document: dict[str, Any]) -> statepb.MachineState:
     state.os.default_user = ospb.DEFAULT_USER_KEEP
     storage, system = document.get("storage") or {}, state.os
     for entry in (document.get("systemd") or {}).get("units") or []:
-        _unit(entry, state)
+        unit(entry, state)
     _nodes(document, state)
     _accounts(document.get("passwd") or {}, system)
     _disks(storage, system)
@@ -240,65 +238,3 @@ def _numbered(partitions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if len(by_number) + len(automatic) < len(partitions):
         raise UnreadableError("two partitions of a disk have the same number")
     return [part for _, part in sorted({**by_number, **automatic}.items())]
-
-
-def _unit(entry: dict[str, Any], state: statepb.MachineState) -> None:
-    unit = state.os.systemd_units.add(name=entry["name"])
-    if entry.get("enabled") is not None:
-        unit.enabled = entry["enabled"]
-    if entry.get("mask") is not None:
-        unit.masked = entry["mask"]
-    for part in entry.get("dropins") or []:
-        unit.drop_ins.add(name=part["name"], contents=part.get("contents") or "")
-    if not entry.get("contents"):
-        return
-    unit.contents = entry["contents"]
-    sections = units.sections(unit.contents)
-    for program in units.programs(sections) if unit.enabled else ():
-        program.drop_ins.extend(unit.drop_ins)
-        program.unit_name = unit.name
-        if not units.waits_for(sections, _NETWORK):
-            program.start = statepb.START_EARLY
-        state.programs.append(program)
-    # systemd loads no mount whose unit has another name than its path.
-    if unit.name == f"{units.of_path(sections.get('Mount', {}).get('Where', ['?'])[0].replace('%%', '%'))}.mount":
-        _mount(sections, state.os)
-    what = sections.get("Swap", {}).get("What", ["?"])[0].replace("%%", "%")
-    targets = " ".join(word for words in sections.get("Install", {}).values() for word in words).split()
-    if unit.name == f"{units.of_path(what)}.swap" and unit.enabled and "swap.target" in targets:
-        swap = state.os.mounts.add(source=_source(what), path="none", type="swap")
-        options = ",".join(sections["Swap"].get("Options", [])).replace("%%", "%")
-        swap.options.extend(option for option in options.split(",") if option)
-
-
-def _is_effective(option: str, targets: list[str]) -> bool:
-    """Whether a unit does what an option asks for; source: systemd.mount(5), "FSTAB": those of fstab are no unit's."""
-    if option == "_netdev":
-        return "remote-fs.target" in targets
-    return not option.startswith("x-systemd.") and (option != "noauto" or not targets)
-
-
-def _source(what: str) -> str:
-    """Give what is mounted as the contract writes it: by its tag where the path is one of a tag."""
-    tag = re.fullmatch(r"/dev/disk/by-(label|uuid|partlabel|partuuid)/([^/]*)", what)
-    if tag is None:
-        return what
-    data = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match[1], 16)]), tag[2].encode())
-    value = data.decode(errors="replace")
-    # udev makes no link of another spelling.
-    return f"{_TAGS[tag[1]]}={value}" if units.of_tag(value) == tag[2] else what
-
-
-def _mount(sections: units.Sections, system: ospb.OperatingSystem) -> None:
-    said = sections.get("Mount", {})
-    what, where = said["What"][0].replace("%%", "%"), said["Where"][0].replace("%%", "%")
-    mount = system.mounts.add(source=_source(what), path=where, type=said.get("Type", [""])[0].replace("%%", "%"))
-    options = ",".join(said.get("Options", [])).replace("%%", "%")
-    install = sections.get("Install", {})
-    targets = " ".join([*install.get("WantedBy", []), *install.get("RequiredBy", [])]).split()
-    mount.options.extend(option for option in options.split(",") if option and _is_effective(option, targets))
-    # A unit is checked by what it requires, if it waits for that.
-    required = " ".join(sections.get("Unit", {}).get("Requires", [])).split()
-    mount.check = any(name.startswith("systemd-fsck@") and units.waits_for(sections, name) for name in required)
-    if sections.get("Install", {}).get("WantedBy"):
-        mount.options.append("nofail")
