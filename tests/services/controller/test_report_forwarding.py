@@ -20,7 +20,7 @@ from slipway.rpc.channel import ChannelPool
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.controller.scene import CLUSTER, Scene
 from tests.services.controller.test_report_watch import until
-from tests.services.controller.test_workload_reports import MACHINE, Reading
+from tests.services.controller.workload_reading import MACHINE, Reading
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY
 from tests.services.reports.served import Served, serving
 
