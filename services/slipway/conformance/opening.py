@@ -49,7 +49,7 @@ async def opened(
         reached = await _reach(endpoint, credentials, main=main, options=options, heartbeat=heartbeat)
         subject = Subject(endpoint, reached, heartbeat=heartbeat)
         opening.push_async_callback(subject.close)
-        got = await subject.told()
+        got = await subject.patient_info()
         if not isinstance(got.response, provisionerpb.GetProvisionerInfoResponse):
             raise CannotStartError(f"{endpoint}: GetProvisionerInfo ended with {got.described()}: {got.message}")
         session = Session(
@@ -88,7 +88,7 @@ async def _credentials(
     try:
         if not await heartbeat.within(options.patience.start, subject.reachable):
             raise CannotStartError(_silent(running))
-        got = await subject.told()
+        got = await subject.patient_info()
     finally:
         await subject.close()
         await running.kill()

@@ -90,7 +90,7 @@ class Session:
 
         A check that brings it down must not cost the report of all others.
         """
-        got = await self.subject.told()
+        got = await self.subject.patient_info()
         if got.code not in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
             return ""
         if self.launcher is None or self.main is None:

@@ -87,7 +87,7 @@ class Subject:
         request = provisionerpb.GetProvisionerInfoRequest(contract_version=contract_version)
         return await self._repeated(lambda: self._answer(self._stub.GetProvisionerInfo, request))
 
-    async def told(self) -> Answer:
+    async def patient_info(self) -> Answer:
         """Ask who it is; on a busy machine, where no answer came in time, three times."""
         since = time.monotonic()
         got = await self.info()

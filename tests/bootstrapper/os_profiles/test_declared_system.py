@@ -63,7 +63,7 @@ class Harbour(Provisioner):
 
 async def control_plane(provisioner: Harbour) -> dict[str, str]:
     """Render the template's first control plane for the new system; give the files of the machine by path."""
-    question = next(one for one in found(TEMPLATE) if one.subject.machine.role == clusterpb.ROLE_INIT)
+    question = next(machine for machine in found(TEMPLATE) if machine.subject.machine.role == clusterpb.ROLE_INIT)
     question.subject.spec.target.distribution = "harbouros"
     question.subject.spec.target.ClearField("os_version")
     whole = replace(bootstrapper(), provisioners=EmbeddedProvisioners([provisioner]))

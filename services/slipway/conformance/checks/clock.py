@@ -36,9 +36,11 @@ async def another_day(session: Session, info: provisionerpb.FormatInfo) -> None:
     response = await session.subject.rendered(request)
     known = request.SerializeToString() + session.info.implementation_version.encode()
     parts = {"user data": response.user_data}
-    parts |= {f"attachment {number}": one.content for number, one in enumerate(response.attachments)}
-    parts |= {f"diagnostic {number}": one.message.encode() for number, one in enumerate(response.diagnostics)}
-    named = [f"the {part} has {told}" for part, text in parts.items() for told in _dates(text, known, began)]
+    parts |= {f"attachment {number}": attachment.content for number, attachment in enumerate(response.attachments)}
+    parts |= {
+        f"diagnostic {number}": diagnostic.message.encode() for number, diagnostic in enumerate(response.diagnostics)
+    }
+    named = [f"the {part} has {date}" for part, text in parts.items() for date in _dates(text, known, began)]
     all_hold([f"{text}, so that the same request gives another answer tomorrow" for text in named])
 
 
@@ -51,7 +53,7 @@ def _dates(text: bytes, known: bytes, began: dt.datetime) -> Iterator[str]:
         written = {day.strftime(form).encode() for day in days}
         if any(word in layer and word not in known for word in written for layer in layers):
             yield f"the date of today as {form}"
-    for number in {found for layer in layers for found in _SECONDS.findall(layer)}:
+    for number in {digits for layer in layers for digits in _SECONDS.findall(layer)}:
         if abs(int(number[:10]) - now.timestamp()) < _DAY and number not in known:
             yield "the time of now as a number"
             return
@@ -62,9 +64,9 @@ def _layers(text: bytes) -> Iterator[bytes]:
     yield text
     if b"%" in text:
         yield urllib.parse.unquote_to_bytes(text)
-    for found in _BASE64.findall(text):
+    for encoded in _BASE64.findall(text):
         try:
-            inner = base64.b64decode(found + b"=" * (-len(found) % 4))
+            inner = base64.b64decode(encoded + b"=" * (-len(encoded) % 4))
         except binascii.Error:
             continue
         yield inner
