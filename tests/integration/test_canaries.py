@@ -21,6 +21,8 @@ from tests.integration.canaries import Place, distinct, found, name_of, put
 from tests.integration.full_request import full_request
 from tests.integration.watched import embedded, fitting, may_be_told, served, shown, unfitting
 
+pytestmark = pytest.mark.long
+
 
 async def test_no_value_is_told_by_an_error_a_log_or_a_metric(capsys: pytest.CaptureFixture[str]) -> None:
     """Each value in turn, over a real connection: statuses, answers without user data, logs and metrics are clean."""

@@ -17,6 +17,8 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.bootstrap_service_pb2_grpc import BootstrapServiceStub
 from tests.bootstrapper.asking import question
 
+pytestmark = pytest.mark.long
+
 SECONDS = 30.0
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.services.cli.conftest import EXAMPLES, Slipway
 
+pytestmark = pytest.mark.long
+
 Write = Callable[..., Path]
 
 CLUSTER = """apiVersion: bootstrap.slipway.dev/v1alpha1

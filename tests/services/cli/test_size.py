@@ -12,6 +12,8 @@ from slipway.bootstrapper.delivery.infrastructure import infrastructures
 from slipway.cli.options import INFRASTRUCTURES
 from tests.services.cli.conftest import EXAMPLES, Slipway, with_worker_os
 
+pytestmark = pytest.mark.long
+
 AWS = EXAMPLES / "cluster-aws.yaml"
 
 
