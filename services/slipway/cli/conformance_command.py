@@ -153,10 +153,10 @@ def run(**values: Any) -> None:
         figures,
         junit,
         known_failures,
-        opening,
         publishing,
         report,
         run,
+        session,
         verdict,
     )
     from slipway.conformance.options import Options  # noqa: PLC0415  # of the suite
@@ -183,7 +183,7 @@ def run(**values: Any) -> None:
     options = Options(**chosen, seconds=values["seconds"] or 0.0, extensions=documents)
     try:
         made = asyncio.run(run.conformance(options, wanted=wanted, progress=progress, figures=measured))
-    except opening.CannotStartError as error:
+    except session.CannotStartError as error:
         note(str(error))
         sys.exit(FAILED)
     if values["report_file"]:
@@ -197,11 +197,10 @@ def run(**values: Any) -> None:
     texts = {"json": report.as_json, "yaml": report.as_yaml}
     text = texts[values["output"]](made) if values["output"] in texts else verdict.as_text(made)
     say(text.rstrip("\n"))
-    sys.exit(exit_code(made, some=bool(values["only"])))
+    sys.exit(_exit_code(made, some=bool(values["only"])))
 
 
-def exit_code(made: Any, *, some: bool) -> int:
-    """Give the exit code of a run: of `some` checks, which have no verdict, or of all."""
+def _exit_code(made: Any, *, some: bool) -> int:
     from slipway.conformance import report  # noqa: PLC0415  # of the suite
     from slipway.conformance.v1alpha1 import report_pb2 as reportpb  # noqa: PLC0415  # of the suite
 

@@ -12,14 +12,10 @@ from slipway.conformance.certificates import Credentials, OwnAuthority, shown_by
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.launcher import Launcher, ProcessLauncher, Running, Setup, free_address
 from slipway.conformance.options import Options
-from slipway.conformance.session import Session, certificate_folder
+from slipway.conformance.session import CannotStartError, Session, certificate_folder
 from slipway.conformance.subject import Subject
 from slipway.conformance.yardstick import slowness
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-
-
-class CannotStartError(Exception):
-    """The suite cannot begin; the text says why."""
 
 
 @asynccontextmanager

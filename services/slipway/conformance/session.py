@@ -20,6 +20,10 @@ from slipway.conformance.subject import Subject
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 
+class CannotStartError(Exception):
+    """The suite cannot begin; the text says why."""
+
+
 @dataclass(slots=True)
 class Session:
     """What a check may use.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cli.conformance_command import exit_code
+from slipway.cli.conformance_command import _exit_code
 from slipway.conformance import subject, verdict
 from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check
@@ -125,7 +125,7 @@ async def test_a_provisioner_that_always_answers_the_same(
     bent = replace(answered(constant), before=as_ours, info=declared)
     result = await judged(bent, 1.0, [check for check in all_checks() if check.clause in CORE])
     assert result.verdict == verdict_of_run, result.findings
-    assert exit_code(result, some=False) == code
+    assert _exit_code(result, some=False) == code
     assert ("--decode-cmd" in verdict.as_text(result)) is (code == 3)
 
 
