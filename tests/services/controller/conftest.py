@@ -10,7 +10,6 @@ from slipway.controller.payloads import Payloads
 from slipway.reports.objects import Objects
 from tests.services.controller.payload_scene import BASE
 from tests.services.controller.scene import CLUSTER, Scene
-from tests.services.controller.workload_reading import Reading
 
 
 @pytest.fixture
@@ -38,11 +37,3 @@ def fetching(scene: Scene, store: Objects) -> Scene:
     scene.payloads = Payloads(store, Fetching(frozenset({"metal"}), BASE))
     scene.restart()
     return scene
-
-
-@pytest.fixture
-def reading(scene: Scene) -> Reading:
-    """Give a cluster in which one machine waits to join."""
-    scene.cluster()
-    scene.workload_ready()
-    return Reading(scene)

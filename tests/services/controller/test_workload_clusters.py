@@ -21,6 +21,14 @@ from tests.services.kubernetes_api.memory_api import Call
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED
 
 
+@pytest.fixture
+def reading(scene: Scene) -> Reading:
+    """Give a cluster in which one machine waits to join."""
+    scene.cluster()
+    scene.workload_ready()
+    return Reading(scene)
+
+
 async def test_a_cluster_is_read_while_machines_wait_and_once_more(reading: Reading) -> None:
     """Where all have joined no call is made, after one that deletes what they reported last."""
     reading.put(FAILED)

@@ -12,9 +12,17 @@ from slipway.controller.machine_report import MachineReport
 from slipway.controller.report_sources import ReportSource, report_of
 from slipway.controller.workload_reports import NAMESPACE, ReportingMachine, WorkloadReports, reports_of
 from slipway.kubernetes_api.resources import CONFIG_MAPS, Json
-from tests.services.controller.scene import CLUSTER
+from tests.services.controller.scene import CLUSTER, Scene
 from tests.services.controller.workload_reading import COMPLETE_STATE, FAILED_STATE, MACHINE, UNFINISHED_STATE, Reading
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, event, file_of
+
+
+@pytest.fixture
+def reading(scene: Scene) -> Reading:
+    """Give a cluster in which one machine waits to join."""
+    scene.cluster()
+    scene.workload_ready()
+    return Reading(scene)
 
 
 async def test_a_report_is_read_and_its_changes_are_reported(reading: Reading) -> None:

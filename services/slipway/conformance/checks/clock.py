@@ -53,7 +53,7 @@ def _dates(text: bytes, known: bytes, began: dt.datetime) -> Iterator[str]:
         written = {day.strftime(form).encode() for day in days}
         if any(word in layer and word not in known for word in written for layer in layers):
             yield f"the date of today as {form}"
-    for number in {digits for layer in layers for digits in _SECONDS.findall(layer)}:
+    for number in {found for layer in layers for found in _SECONDS.findall(layer)}:
         if abs(int(number[:10]) - now.timestamp()) < _DAY and number not in known:
             yield "the time of now as a number"
             return
