@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.conformance import extension_files
 from slipway.conformance.check import Need
 from slipway.conformance.options import Options
 from slipway.conformance.run import Wanted, conformance
@@ -15,9 +16,16 @@ from tests.services.conformance.edits.programs import go
 from tests.services.conformance.runs import CHECKS
 
 BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
-_ROUNDS = ("bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth")
+_ROUNDS = (
+    "bottlerocket",
+    "bottlerocket_again",
+    "bottlerocket_third",
+    "bottlerocket_fifth",
+    "bottlerocket_sixth",
+    "bottlerocket_twelfth",
+)
 SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
-_DECODE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go" / "decode.py"
+_EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go"
 
 
 @pytest.mark.timeout(300)
@@ -26,6 +34,11 @@ async def test_a_slip_in_go_is_seen(edit: Edit, tmp_path: Path, engine: Callable
     """By the check that is named beside it; the example without a slip is tried in full beside this file."""
     engine("provisioner-go")
     insecure = not CHECKS[edit.check].needs & {Need.TLS, Need.AUTHORITY}
-    options = Options(insecure=insecure, start_cmd=go(edit, tmp_path), decode_cmd=(sys.executable, str(_DECODE)))
+    options = Options(
+        insecure=insecure,
+        start_cmd=go(edit, tmp_path),
+        decode_cmd=(sys.executable, str(_EXAMPLE / "decode.py")),
+        extensions=(extension_files.read(_EXAMPLE / "extension.yaml"),),
+    )
     made = await conformance(options, wanted=Wanted(only=(edit.check,)))
     assert [finding.check for finding in made.findings if finding.state in BAD] == [edit.check]

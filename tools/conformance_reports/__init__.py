@@ -66,6 +66,9 @@ tried:
 | eighth, Bottlerocket in Go a fourth time | 10 | 4 | 6 |
 | ninth, cloud-init in Python a fourth time | 10 | 6 | 6 |
 | ninth, Bottlerocket in Go a fifth time | 10 | 6 | 6 |
+| twelfth, Ignition in Python a fourth time | 5 | 3 | 5 |
+| twelfth, cloud-init in Python a fifth time | 5 | 4 | 4 |
+| twelfth, Bottlerocket in Go a sixth time | 10 | 6 | 9 |
 
 All rounds but the second are of what authors get wrong in any language, written before anything of the
 suite was read; after each, the suite was extended by classes of slips. The second one was chosen by a reader of it,
@@ -89,6 +92,10 @@ The eleventh, of cloud-init, Ignition, Talos and Windows, went past the suite wi
 filesystem holds, commands that run twice, blank files, owners by number, hidden mount points, the spelling of labels by
 udev, units that are started and not waited for, what is said to be empty, and two things that are said of one add-on or
 mirror.
+The twelfth is of 20 slips in two languages, of which 13 were seen at first. The other ones took one place for another
+(a folder that only begins like a mount, an item of a list, what holds a reference), lost a text in parts, or lost what
+the suite itself hid by taking away too much at once; these are classes of checks now. Two are not seen: a remark on
+shares that leave room on a disk, and a number as a text where the author's own decoder takes both.
 A slip is seen when a check fails or warns; all others are in
 `tests/services/conformance/edits`, and tests run them.
 

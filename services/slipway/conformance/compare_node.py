@@ -8,6 +8,7 @@ import yaml
 
 from slipway.conformance.compare_secrets import secrets_hold
 from slipway.conformance.comparison import Comparer
+from slipway.conformance.contents import literal_text
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -89,8 +90,9 @@ class _Node:
     def _registration(self) -> None:
         wanted, node = self._intent.kubernetes.node, self._there
         at = "intent.kubernetes.node"
-        if wanted.name.HasField("value"):
-            self._to.fact("kubernetes.node.name", f"{at}.name", wanted.name.value == node.name)
+        name = literal_text(wanted.name)
+        if name is not None:
+            self._to.fact("kubernetes.node.name", f"{at}.name", name == node.name)
         labels = {label.name: label.value for label in node.labels}
         named = {label.name: label.value for label in wanted.labels}
         further = {name for name in labels.keys() - named.keys() if not self._usual(name)}

@@ -11,7 +11,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from slipway.conformance.contents import Contents, extension_features
+from slipway.conformance.contents import Contents, extension_features, literal_text
 from slipway.conformance.equivalence import HANDLES, alike, document, list_key, path_key, same_name, same_value
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.field_plans import FieldPlan, plan
@@ -263,7 +263,7 @@ class Comparer:
             if self.contents.secret(entry) != self.contents.secret(there):
                 self.wrong(where, feature)
         elif isinstance(entry, contentpb.MachineText):
-            if entry.HasField("value") and entry.value != there.value:
+            if literal_text(entry) not in (None, literal_text(there) or ""):
                 self.wrong(where, feature)
         else:
             self.message(entry, there, where, feature)

@@ -12,6 +12,15 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 _USUAL = {"owner": "root", "group": "root", "mode": 0o644}
 
 
+def literal_text(text: contentpb.MachineText) -> str | None:
+    """Give a text, its parts joined; None where only the machine knows one of them."""
+    if text.HasField("value"):
+        return text.value
+    if not text.segments or any(segment.WhichOneof("value") != "text" for segment in text.segments):
+        return None
+    return "".join(segment.text for segment in text.segments)
+
+
 class Contents:
     """Gives the bytes of contents of one bundle."""
 

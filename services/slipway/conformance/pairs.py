@@ -23,6 +23,9 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 _SPELLINGS = ("{}", "{}/")
 """How a place may be written: as a path, and with the slash that some people put behind a directory."""
 
+_BESIDE = "{}-beside"
+"""A place that only begins like another one."""
+
 
 _ALWAYS = frozenset({"group", "mode", "owner"})
 """Fields that every item of a kind has."""
@@ -49,15 +52,16 @@ def pairs(trials: Sequence[Trial], info: provisionerpb.FormatInfo) -> Iterator[V
 
 
 def places(trials: Sequence[Trial]) -> Iterator[Variation]:
-    """Give bundles with a file of root's in each place that a case makes, however the place is written."""
+    """Give bundles with a file of root's in each place that a case makes, however that is written, and beside it."""
     for trial in trials:
         for kind, _ in _single_items(trial.case.bundle.os):
             for field, path in _places(_item(trial.request.bundle.os, kind)):
-                for spelling in _SPELLINGS if field else _SPELLINGS[:1]:
+                said = [(spelling.format(path), path) for spelling in (_SPELLINGS if field else _SPELLINGS[:1])]
+                for spelled, folder in [*said, (path, _BESIDE.format(path))]:
                     bundle = _copy(trial.request.bundle)
                     if field:
-                        setattr(_item(bundle.os, kind), field, spelling.format(path))
-                    file = bundle.os.files.add(path=f"{path}/notice", owner="root", group="root", mode=0o644)
+                        setattr(_item(bundle.os, kind), field, spelled)
+                    file = bundle.os.files.add(path=f"{folder}/notice", owner="root", group="root", mode=0o644)
                     file.content.segments.add(data=b"read me\n")
                     if fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
                         yield Variation(f"file below the {type(_item(bundle.os, kind)).__name__}", bundle)

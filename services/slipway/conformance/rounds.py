@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 from slipway.conformance.alphabet import SIGNS, is_allowed, numbers, rules_of, texts
 from slipway.conformance.changes import Change, scalars, value_at
 from slipway.contract.field_plans import plan
+from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import options_pb2 as optionspb
@@ -58,7 +59,8 @@ def unset_rounds(bundle: bundlepb.BootstrapBundle) -> Iterator[list[Change]]:
     for path, field in _optional(bundle, ""):
         if path.partition(".")[0] in _PARTS and field.name not in _SAID:
             by_message.setdefault(path.rpartition(".")[0], []).append(Change(path, None))
-    yield from _shared_out([choices for choices in by_message.values() if len(choices) > 1])
+    for changes in _shared_out([choices for choices in by_message.values() if len(choices) > 1]):
+        yield from _apart(changes)
 
 
 def list_rounds(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[list[Change]]:
@@ -134,6 +136,15 @@ def _like(rules: optionspb.FieldRules, text: str, count: int) -> Iterator[str]:
                 if other not in seen and len(seen) < count and is_allowed(rules, other):
                     seen.add(other)
                     yield other
+
+
+def _apart(changes: list[Change]) -> Iterator[list[Change]]:
+    """Give a round without what lies in something that it takes away, and that in rounds of its own."""
+    gone = [change.path for change in changes]
+    masked = [change for change in changes if any(within(change.path, path) and change.path != path for path in gone)]
+    yield [change for change in changes if change not in masked]
+    if masked:
+        yield from _apart(masked)
 
 
 def _shared_out(choices: Sequence[list[Change]]) -> Iterator[list[Change]]:

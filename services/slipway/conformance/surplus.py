@@ -10,7 +10,7 @@ import yaml
 from google.protobuf.message import Message
 
 from slipway.conformance import documents
-from slipway.conformance.contents import Contents
+from slipway.conformance.contents import Contents, literal_text
 from slipway.conformance.decoders.words import starts
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -71,7 +71,7 @@ def _authorities(system: ospb.OperatingSystem, bundle: bundlepb.BootstrapBundle)
 def _settings(bundle: bundlepb.BootstrapBundle, state: statepb.MachineState) -> Iterator[tuple[str, bool]]:
     """Give what a machine has once, and whether the user data sets it unasked; a node's name may be the host's, too."""
     wanted, there = bundle.os, state.os
-    name, node = there.hostname.name.value, bundle.intent.kubernetes.node.name.value
+    name, node = there.hostname.name.value, literal_text(bundle.intent.kubernetes.node.name)
     yield "a host name", name not in ("", node) and not wanted.HasField("hostname")
     yield "a time zone", bool(there.time_zone.name) and not wanted.HasField("time_zone")
     yield "a time server", bool(there.ntp.servers or there.ntp.pools) and not wanted.HasField("ntp")
@@ -125,7 +125,7 @@ class _Things:
             if self._spelt(file.path) not in asked:
                 self._add(file.path, self._text(file.content))
                 # What is too short to be looked for in a text can still be the whole of one.
-                if self._text(file.content).strip() == self._bundle.os.hostname.name.value != "":
+                if self._text(file.content).strip() == (literal_text(self._bundle.os.hostname.name) or "") != "":
                     self._whole.add(self._spelt(file.path))
 
     def _programs(self, state: statepb.MachineState) -> None:

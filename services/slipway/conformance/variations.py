@@ -106,6 +106,25 @@ def words(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
                 yield Variation(f"{message.DESCRIPTOR.name}.{field.name}", other, bundle)
 
 
+def parts(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
+    """Give the bundle with each text that may have parts in two of them; fields in `tried` are left out."""
+    known = faults(bundle)
+    for path, message, field in list(_fields(bundle, ())):
+        name = ".".join(step for step, _ in path[-3:])
+        if not isinstance(message, contentpb.MachineText) or len(message.value) <= 1 or name in tried:
+            continue
+        tried.add(name)
+        other = bundlepb.BootstrapBundle()
+        other.CopyFrom(bundle)
+        text = held_by(other, path[:-1])
+        half = len(message.value) // 2
+        text.ClearField(field.name)
+        for part in (message.value[:half], message.value[half:]):
+            text.segments.add(text=part)
+        if fits(other, bundle, known):
+            yield Variation(name, other, bundle)
+
+
 def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variation]:
     """Give the bundle with three entries in place of one: like the first one, with less, and like it again.
 

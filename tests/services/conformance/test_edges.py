@@ -89,6 +89,21 @@ def test_all_but_one() -> None:
     assert changed(_bundle(), [Change("os.users[0].shell", None)]).os.users[0].HasField("shell") is False
 
 
+def test_what_is_taken_away_hides_no_other_change() -> None:
+    """A field in a list that a round takes away is taken away in another round, where the list is there."""
+    bundle = bundlepb.BootstrapBundle()
+    bundle.os.containerd.sandbox_image = "pause:3"
+    registry = bundle.os.containerd.registries.add(host="a.example.com")
+    registry.endpoints.add(url="https://b.example.com")
+    registry.credentials.username = "a"
+    rounds = [[change.path for change in changes] for changes in unset_rounds(bundle)]
+    assert ["os.containerd.registries"] in rounds
+    with_list = [paths for paths in rounds if "os.containerd.registries" not in paths]
+    assert {path for paths in with_list for path in paths} >= {
+        "os.containerd.registries[0].endpoints", "os.containerd.registries[0].credentials",
+    }  # fmt: skip
+
+
 def test_an_account_that_is_renamed() -> None:
     """What refers to it changes, too, and a change in what another one has taken away has no effect."""
     other = changed(_bundle(), [Change("os.users[0].name", "other")])

@@ -15,13 +15,14 @@ BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 RUN = (
     "ignition", "cloud_init", "windows", "talos", "cloud_init_again", "windows_again", "talos_again", "ignition_again",
     "cloud_init_third", "ignition_fifth", "cloud_init_sixth", "cloud_init_tenth", "ignition_tenth",
-    "cloud_init_eleventh", "ignition_eleventh", "talos_eleventh", "windows_eleventh",
+    "cloud_init_eleventh", "ignition_eleventh", "talos_eleventh", "windows_eleventh", "cloud_init_twelfth",
+    "ignition_twelfth",
 )  # fmt: skip
 """Those that are run here: a build for each edit in Go takes too long, and that in shell has tests of its own."""
 
 _OTHERS = (
-    "bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth", "shell",
-    "shell_again",
+    "bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth",
+    "bottlerocket_twelfth", "shell", "shell_again",
 )  # fmt: skip
 _NONE = Edit("nothing", "none.py", "", "")
 _SEEN = [(name, edit) for name in RUN for edit in edits(name) if edit.check]

@@ -40,6 +40,9 @@ _ROWS = {
     "bottlerocket_fifth": "eighth, Bottlerocket in Go a fourth time",
     "cloud_init_sixth": "ninth, cloud-init in Python a fourth time",
     "bottlerocket_sixth": "ninth, Bottlerocket in Go a fifth time",
+    "ignition_twelfth": "twelfth, Ignition in Python a fourth time",
+    "cloud_init_twelfth": "twelfth, cloud-init in Python a fifth time",
+    "bottlerocket_twelfth": "twelfth, Bottlerocket in Go a sixth time",
 }
 
 _PROGRAM = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.conformance.variations import Variation, lists, values, words
+from slipway.conformance.variations import Variation, lists, parts, values, words
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 
@@ -31,6 +31,15 @@ def test_variations_keep_the_rules() -> None:
     assert len(made) > 40
     assert [made.field for made in made if {fault.path for fault in violations(made.bundle)} - known] == []
     assert [made.field for made in made if made.bundle == bundle] == []
+
+
+def test_a_text_in_parts() -> None:
+    """What may have parts has two of them, which together are the text; each field once."""
+    tried: set[str] = set()
+    (variation,) = parts(_bundle(), tried)
+    assert [segment.text for segment in variation.bundle.os.hostname.name.segments] == ["work", "er-1"]
+    assert not variation.bundle.os.hostname.name.HasField("value")
+    assert list(parts(_bundle(), tried)) == []
 
 
 @pytest.mark.parametrize(

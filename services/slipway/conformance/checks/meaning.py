@@ -7,6 +7,7 @@ from slipway.conformance.check import Checks
 from slipway.conformance.compare import compare
 from slipway.conformance.comparison import Comparison
 from slipway.conformance.decoders import decoded
+from slipway.conformance.field_paths import names_field
 from slipway.conformance.ledger import FAILED, UNVERIFIED, VERIFIED
 from slipway.conformance.outcome import Unverified, all_hold, expect
 from slipway.conformance.session import Session
@@ -157,6 +158,8 @@ async def read(
     windows = requests.is_windows(info)
     found = compare(request.bundle, state, windows=windows)
     found.surplus = surplus(request.bundle, state, windows=windows)
+    if any(not names_field(request.bundle, remark.field_path) for remark in response.diagnostics if remark.field_path):
+        found.problems.append("`field_path` of a diagnostic leads to no field of the bundle")
     if state.architecture not in ("", request.target.architecture):
         found.problems.append("the user data is for another architecture than the target's")
     return found

@@ -17,7 +17,7 @@ from slipway.conformance.pairs import clashes, labels, namesakes, pairs, places,
 from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.session import Session
 from slipway.conformance.trial import Trial, feature_trials
-from slipway.conformance.variations import Variation, lists, values, words
+from slipway.conformance.variations import Variation, lists, parts, values, words
 from slipway.contract.features import compute_features
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -45,6 +45,8 @@ async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None
     made += [values(trial.request.bundle, most) for trial in reversed(trials)]
     special = set[str]()
     made += [words(trial.request.bundle, special) for trial in trials]
+    in_parts = set[str]()
+    made += [parts(trial.request.bundle, in_parts) for trial in trials]
     made += [labels(trials)]
     all_hold(await _tried(session, info, made))
 

@@ -25,6 +25,7 @@ from tests.services.conformance.mutants import (
     meaning,
     others,
     overlooked,
+    placed,
     process,
     related,
     render,
@@ -70,6 +71,7 @@ _MODULES = (
     listed,
     variety,
     related,
+    placed,
 )
 
 
