@@ -56,8 +56,8 @@ def places(trials: Sequence[Trial]) -> Iterator[Variation]:
     for trial in trials:
         for kind, _ in _single_items(trial.case.bundle.os):
             for field, path in _places(_item(trial.request.bundle.os, kind)):
-                said = [(spelling.format(path), path) for spelling in (_SPELLINGS if field else _SPELLINGS[:1])]
-                for spelled, folder in [*said, (path, _BESIDE.format(path))]:
+                spellings = [(spelling.format(path), path) for spelling in (_SPELLINGS if field else _SPELLINGS[:1])]
+                for spelled, folder in [*spellings, (path, _BESIDE.format(path))]:
                     bundle = _copy(trial.request.bundle)
                     if field:
                         setattr(_item(bundle.os, kind), field, spelled)

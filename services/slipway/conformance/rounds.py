@@ -30,6 +30,9 @@ Sizes in percent belong together; a program and its contents are tried by EXE-00
 JOINED = frozenset({"no_proxy", "options", "sudo"})
 """Lists that systems write with commas between their entries."""
 
+_KEYS = frozenset({"name", "path"})
+"""Fields by which other items and documents know an item."""
+
 _PARTS = ("os", "commands", "plan", "intent")
 _MANY = 12
 
@@ -45,6 +48,9 @@ def value_rounds(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[
     fresh = set()
     for path, message, field in scalars(bundle, LEFT_OUT):
         name = named(path)
+        if field.name in _KEYS:
+            # What a name may be can depend on what its item says besides.
+            name += f" beside {' '.join(other.name for other, _ in message.ListFields())}"
         if path.partition(".")[0] not in _PARTS or name in tried or path.endswith("argv[0]"):
             continue
         fresh.add(name)

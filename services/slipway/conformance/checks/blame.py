@@ -1,28 +1,24 @@
 """ERR, FEA and RND: of every field that can be wrong, that it is this one which is to blame."""
 
 import asyncio
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
 
 from slipway.conformance.alphabet import is_allowed, rules_of
 from slipway.conformance.answer import Answer
 from slipway.conformance.changes import Change, changed, scalars
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.variety import rendered, share
-from slipway.conformance.faults import faults, fits
+from slipway.conformance.displacement import Displacement
 from slipway.conformance.outcome import all_hold
 from slipway.conformance.refusal import REFUSALS, wrong
 from slipway.conformance.richest import richest
 from slipway.conformance.rounds import named
 from slipway.conformance.session import Session
 from slipway.conformance.trial import feature_trials
-from slipway.contract.features import compute_features
 from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
-from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
@@ -34,8 +30,6 @@ _NO_ORIGIN = ("slipway.v1alpha1.Origin",)
 _MISSING = {"BUNDLE_INVALID", "SECRET_MISSING", "CREDENTIALS_MISSING"}
 _NO_ANSWERS = {"UNKNOWN", "UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"}
 _UNKNOWN = {("FAILED_PRECONDITION", "UNSUPPORTED_FEATURE"), ("INVALID_ARGUMENT", "BUNDLE_INVALID")}
-
-_LISTED = re.compile(r"(?:bundle\.)?os\.([a-z_]+)\[([0-9]+)\]")
 
 _Judge = Callable[[provisionerpb.RenderRequest, bundlepb.BootstrapBundle, Change, Answer], str]
 _Choice = Callable[[bundlepb.BootstrapBundle], Iterator[Change]]
@@ -62,51 +56,12 @@ async def every_field_malformed(session: Session, info: provisionerpb.FormatInfo
 @CHECKS.check_format("FEA-009")
 async def behind_another(session: Session, info: provisionerpb.FormatInfo) -> None:
     """What is refused at its place in a list is refused at the next one behind an item that is taken."""
-    taken: dict[str, Message] = {}
-    for trial in await rendered(session, info):
-        for kind, items in _lists(trial.case.bundle.os):
-            taken.setdefault(kind, items[0])
-    problems = []
-    for trial in await feature_trials(session, info):
-        if not trial.outside and trial.answer.info.reason == "UNSUPPORTED_FEATURE":
-            places = [place for place in map(_place, trial.answer.fields) if place and place[0] in taken]
-            problems += [
-                f"{trial.case.name}: {await _behind(session, trial.request, place, taken[place[0]])}"
-                for place in dict.fromkeys(places)
-            ]
-    all_hold([text for text in problems if not text.endswith(": ")])
-
-
-async def _behind(session: Session, before: provisionerpb.RenderRequest, place: tuple[str, int], item: Message) -> str:
-    """Put an item in front of a refused one, and see that the refusal names the place behind it; else say so."""
-    kind, index = place
-    request = provisionerpb.RenderRequest()
-    request.CopyFrom(before)
-    entries = getattr(request.bundle.os, kind)
-    behind = list(entries[index:])
-    del entries[index:]
-    entries.extend([item, *behind])
-    if not fits(request.bundle, before.bundle, faults(before.bundle)):
-        return ""
-    compute_features(request.bundle)
-    got = await session.subject.render(request)
-    places = set(map(_place, got.fields))
-    if got.info.reason != "UNSUPPORTED_FEATURE" or (kind, index + 1) in places or None in places:
-        return ""
-    return f"behind another item of os.{kind} the refusal names another place than that of the item"
-
-
-def _lists(system: ospb.OperatingSystem) -> Iterator[tuple[str, Sequence[Message]]]:
-    """Give the lists of items that a case says, by name."""
-    for field, value in system.ListFields():
-        if field.is_repeated and field.message_type is not None:
-            yield field.name, value
-
-
-def _place(path: str) -> tuple[str, int] | None:
-    """Give the list below `os` and the index in it that a path leads through; None where it leads elsewhere."""
-    found = _LISTED.match(path)
-    return (found[1], int(found[2])) if found else None
+    displacement = Displacement(session.subject, await rendered(session, info))
+    refused = [trial for trial in await feature_trials(session, info) if not trial.answer.ok and not trial.outside]
+    problems = [
+        (trial.case.name, await displacement.problem(trial.request, trial.answer, trial.case.name)) for trial in refused
+    ]
+    all_hold([f"{name}: {text}" for name, text in problems if text])
 
 
 async def _each(session: Session, info: provisionerpb.FormatInfo, choose: _Choice, judge: _Judge) -> list[str]:

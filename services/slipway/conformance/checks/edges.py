@@ -8,10 +8,11 @@ from slipway.conformance.changes import Change, changed
 from slipway.conformance.check import Checks
 from slipway.conformance.checks.meaning import read
 from slipway.conformance.checks.variety import rendered, share
+from slipway.conformance.displacement import Displacement
 from slipway.conformance.outcome import all_hold
 from slipway.conformance.refusal import REFUSALS, blamed, wrong
 from slipway.conformance.richest import richest
-from slipway.conformance.rounds import list_rounds, unset_rounds, value_rounds
+from slipway.conformance.rounds import list_rounds, named, unset_rounds, value_rounds
 from slipway.conformance.session import Session
 from slipway.contract.features import compute_features
 from slipway.contract.validation import violations
@@ -55,17 +56,22 @@ async def _hold_all(
 ) -> list[str]:
     """Try rounds of changes and give what is wrong, each once."""
     gate = asyncio.Semaphore(_AT_ONCE)
+    displacement = Displacement(session.subject, await rendered(session, info))
 
     async def hold(request: provisionerpb.RenderRequest, changes: list[Change]) -> list[str]:
         async with gate:
-            return await _hold(session, info, request, changes)
+            return await _hold(session, info, request, changes, displacement)
 
     every = await asyncio.gather(*(hold(request, changes) for request, changes in share(session, info, rounds)))
     return list(dict.fromkeys(problem for problems in every for problem in problems))
 
 
 async def _hold(
-    session: Session, info: provisionerpb.FormatInfo, request: provisionerpb.RenderRequest, changes: Sequence[Change]
+    session: Session,
+    info: provisionerpb.FormatInfo,
+    request: provisionerpb.RenderRequest,
+    changes: Sequence[Change],
+    displacement: Displacement,
 ) -> list[str]:
     """Render a request with changes and compare; what is refused by name is left out, and all others tried again."""
     problems: list[str] = []
@@ -84,10 +90,12 @@ async def _hold(
             comparison = await read(session, info, made, got.response)
             return problems + _described(changes, [*comparison.problems, *comparison.surplus])
         if got.code in REFUSALS:
-            named = blamed([change.path for change in changes], made.bundle, got)
-            if named:
-                rest = [change for change in changes if change.path not in named]
-                problems += [f"{text} (of {len(named)})" for text in [wrong(made, request.bundle, got)] if text]
+            to_blame = blamed([change.path for change in changes], made.bundle, got)
+            if to_blame:
+                rest = [change for change in changes if change.path not in to_blame]
+                text = wrong(made, request.bundle, got)
+                text = text or await displacement.problem(made, got, " ".join(sorted(map(named, to_blame))))
+                problems += [f"{text} (of {len(to_blame)})"] if text else []
                 changes = rest
                 continue
         if len(changes) == 1:
@@ -95,7 +103,7 @@ async def _hold(
             return problems + ([f"with another {changes[0].path} {text}"] if text else [])
         half = len(changes) // 2
         for part in (changes[:half], changes[half:]):
-            problems += await _hold(session, info, request, part)
+            problems += await _hold(session, info, request, part, displacement)
         return problems
     return problems
 

@@ -12,6 +12,7 @@ from slipway.conformance.checks.meaning import read
 from slipway.conformance.compare import compare
 from slipway.conformance.comparison import SYSTEMS_OWN
 from slipway.conformance.decoders import decoded
+from slipway.conformance.displacement import Displacement
 from slipway.conformance.outcome import all_hold
 from slipway.conformance.pairs import clashes, labels, namesakes, pairs, places, twins
 from slipway.conformance.refusal import REFUSALS, wrong
@@ -74,7 +75,7 @@ async def two_at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
 @CHECKS.check_format("RND-019", features=("os.files",))
 async def files_in_places(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A file lies in each place that an item makes, however its path is written."""
-    all_hold(await _tried(session, info, [places(await rendered(session, info))]))
+    all_hold(await _tried(session, info, [places(await rendered(session, info))], shared=False))
 
 
 @CHECKS.check_format("RND-019")
@@ -132,9 +133,15 @@ def _alone(trial: Trial) -> Iterator[Variation]:
     yield Variation(trial.case.name, other)
 
 
-async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterable[Iterator[Variation]]) -> list[str]:
-    """Render variations of cases and give what is wrong with them, each field once."""
+async def _tried(
+    session: Session, info: provisionerpb.FormatInfo, made: Iterable[Iterator[Variation]], *, shared: bool = True
+) -> list[str]:
+    """Render variations of cases and give what is wrong with them, each field once.
+
+    Of several formats each gets its share, unless they are not `shared`.
+    """
     base = await session.base(info)
+    displacement = Displacement(session.subject, await rendered(session, info))
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def check(variation: Variation) -> str:
@@ -149,6 +156,7 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
             got = await session.subject.render(request)
             if got.code in REFUSALS:
                 problem = "" if variation.before is None else wrong(request, variation.before, got)
+                problem = problem or await displacement.problem(request, got, variation.field)
                 return f"with another {variation.field} {problem}" if problem else ""
             if not got.ok:
                 return f"with another {variation.field} it ended with {got.described()}"
@@ -163,5 +171,6 @@ async def _tried(session: Session, info: provisionerpb.FormatInfo, made: Iterabl
         for variations in made
         for variation in variations
     }
-    every = share(session, info, list(distinct.values()))
+    every = list(distinct.values())
+    every = share(session, info, every) if shared else every
     return list(dict.fromkeys(filter(None, await asyncio.gather(*map(check, every)))))

@@ -7,6 +7,8 @@ A file that is written to another filesystem than the one that is mounted at its
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from slipway.conformance.decoders.unreadable import UnreadableError
+
 _BY_LABEL = ("LABEL=", "/dev/disk/by-label/")
 
 
@@ -31,7 +33,13 @@ class Places:
         ]
 
     def path(self, entry: Mapping[str, Any]) -> str:
-        """Give the path of a node; that of the old form is one from the root of its filesystem."""
+        """Give the path of a node; that of the old form is one from the root of its filesystem.
+
+        Raises:
+            UnreadableError: Ignition takes no such path.
+        """
+        if not entry["path"].startswith("/"):
+            raise UnreadableError("the path of a node does not begin with a slash")
         device = self._names.get(entry["filesystem"], "") if entry.get("filesystem") else ""
         place = next((place for place, mounted in self._mounted if device and mounted == device), "")
         return f"{place}{entry['path']}"
