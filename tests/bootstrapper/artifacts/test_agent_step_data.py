@@ -35,7 +35,7 @@ class One(Catalogue):
 
 
 def release_of(step_data: int, tmp_path: Path) -> tuple[Release, Path]:
-    """Give release 1.2.0 of a program that reads this version of the step data; its manifest has the version as well."""
+    """Give release 1.2.0 of a program that reads this version of the step data; its manifest says so, too."""
     signed, manifest = release_folder(tmp_path / "release", KEY)
     changed = signed.model_copy(update={"step_data": step_data})
     manifest.write_bytes(dsse.sign(changed.serialise(), PAYLOAD_TYPE, [KEY]))
