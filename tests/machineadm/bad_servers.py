@@ -13,7 +13,7 @@ Answer = Callable[["Server"], bytes]
 
 @dataclass
 class Server:
-    """A server on this machine that says the same to everybody.
+    """A server on this machine that says the same to each client.
 
     Attributes:
         address: where it is, without a path.
@@ -67,7 +67,7 @@ def redirect(url: str) -> bytes:
 
 @contextmanager
 def serving(
-    said: bytes, *, hangs: bool = False, address: str = "127.0.0.1", certificate: Path | None = None
+    text: bytes, *, hangs: bool = False, address: str = "127.0.0.1", certificate: Path | None = None
 ) -> Iterator[Server]:
     """Run a server; over HTTPS with a file that has its certificate and its key."""
     context = None
@@ -76,7 +76,7 @@ def serving(
         context.load_cert_chain(certificate)
     with socket.create_server((address, 0)) as listener:
         scheme = "https" if certificate else "http"
-        server = Server(f"{scheme}://{address}:{listener.getsockname()[1]}", said, hangs)
+        server = Server(f"{scheme}://{address}:{listener.getsockname()[1]}", text, hangs)
         thread = threading.Thread(target=server.serve, args=(listener, context))
         thread.start()
         try:

@@ -100,11 +100,11 @@ def check_failure(machine: LinuxMachine, *servers: Server) -> None:
     assert not machine.path("/opt/new").exists()
     assert not list(machine.root.rglob(".slipway-new"))
     assert short(events(machine)[-1:]) == "files failed 1 CommandFailed"
-    line, _, said = machine.path(f"{STATE}/files.failed").read_text().partition("\n")
+    line, _, output = machine.path(f"{STATE}/files.failed").read_text().partition("\n")
     assert json.loads(line)["exitCode"] == 1
     for server in servers:
-        assert f"{server.address.partition('://')[2]}: no answer, or another content\n" in said
-    assert said.endswith("no URL gave the content with the right hash\n")
+        assert f"{server.address.partition('://')[2]}: no answer, or another content\n" in output
+    assert output.endswith("no URL gave the content with the right hash\n")
     for path in (f"{STATE}/files.failed", EVENTS, CONSOLE):
         assert SECRET not in machine.path(path).read_text(), path
 
