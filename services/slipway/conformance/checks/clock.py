@@ -19,8 +19,9 @@ _FORMS = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d-%m-%Y", "%d/%m/%Y", "%d.%m.%Y", "%m/%d/%Y", "%d %b %Y",
     "%b %d %Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y", "%Y-%j",
 )  # fmt: skip
-_SECONDS = re.compile(rb"(?<![0-9.])[0-9]{10}(?:[0-9]{3}|[0-9]{6}|[0-9]{9})?(?![0-9])")
-"""Seconds since 1970, or thousandths, millionths or billionths of one."""
+_DIGITS = re.compile(rb"[0-9]+")
+_LENGTHS = frozenset({10, 13, 16, 19})
+"""Digits of seconds since 1970, or of thousandths, millionths or billionths of one."""
 
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]{8,}={0,2}")
 _DAY = 86_400
@@ -53,8 +54,8 @@ def _dates(text: bytes, known: bytes, began: dt.datetime) -> Iterator[str]:
         written = {day.strftime(form).encode() for day in days}
         if any(word in layer and word not in known for word in written for layer in layers):
             yield f"the date of today as {form}"
-    for number in {found for layer in layers for found in _SECONDS.findall(layer)}:
-        if abs(int(number[:10]) - now.timestamp()) < _DAY and number not in known:
+    for number in {found for layer in layers for found in _DIGITS.findall(layer)}:
+        if len(number) in _LENGTHS and abs(int(number[:10]) - now.timestamp()) < _DAY and number not in known:
             yield "the time of now as a number"
             return
 
