@@ -49,7 +49,7 @@ tried:
 | Round, provisioner | Slips | Seen at first | Seen now |
 | --- | --- | --- | --- |
 | first, Ignition in Python | 31 | 15 | 31 |
-| first, Bottlerocket in Go | 35 | 20 | 34 |
+| first, Bottlerocket in Go | 35 | 20 | 33 |
 | second, cloud-init in Python | 18 | 2 | 15 |
 | third, Windows in Python | 10 | 3 | 10 |
 | third, shell and awk | 10 | 7 | 9 |
@@ -65,7 +65,7 @@ tried:
 | eighth, Ignition in Python a third time | 12 | 6 | 9 |
 | eighth, Bottlerocket in Go a fourth time | 10 | 4 | 6 |
 | ninth, cloud-init in Python a fourth time | 10 | 6 | 6 |
-| ninth, Bottlerocket in Go a fifth time | 10 | 6 | 6 |
+| ninth, Bottlerocket in Go a fifth time | 10 | 6 | 5 |
 | twelfth, Ignition in Python a fourth time | 5 | 3 | 5 |
 | twelfth, cloud-init in Python a fifth time | 5 | 4 | 4 |
 | twelfth, Bottlerocket in Go a sixth time | 10 | 6 | 9 |
