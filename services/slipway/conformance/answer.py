@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def info(self) -> ErrorInfo:
-        """The ErrorInfo; an empty one when there is none."""
+        """The ErrorInfo; empty where the status has no such detail."""
         return self._detail(ErrorInfo())
 
     @property
