@@ -13,6 +13,8 @@ from slipway.contract.errors import BundleInvalid, SlipwayError, UnsupportedFeat
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 from tests.bootstrapper.provision_requests import SPEC, changed, refusal, request, service
 
+pytestmark = pytest.mark.long
+
 WINDOWS = {"osFamily": "OS_FAMILY_WINDOWS"}
 LINUX = SPEC["target"]
 STEP = SPEC["plan"]["steps"][0]

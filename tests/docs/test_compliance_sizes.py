@@ -1,7 +1,11 @@
 """The figures of profiles are those of user data, for each of them and for each format that can have one."""
 
+import pytest
+
 from slipway.bootstrapper.compliance.profile_table import profile_ids
 from tools.docgen.compliance_sizes import costs, size_section
+
+pytestmark = pytest.mark.long
 
 EC2 = 16_384
 

@@ -17,6 +17,8 @@ from tests.docs.console import Scene, blocks, play, scenes
 from tools.docgen.markdown import anchor
 from tools.oracles import go_programs
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     path.relative_to(ROOT)

@@ -22,6 +22,8 @@ from slipway.v1alpha1.reasons import RULES
 from tools.docgen import architecture_tables, descriptors, markdown, pages
 from tools.docgen.feature_ids import places
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -12,7 +12,7 @@ EXPECTED: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(
     (Path(__file__).parent / "expectations.yaml").read_text(encoding="utf-8")
 )
 # One process has all tests, and renders the examples once.
-pytestmark = pytest.mark.xdist_group("examples")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("examples")]
 
 MACHINES = [(example, machine) for example, machines in EXPECTED.items() for machine in machines]
 OWN_FORMATS = {"cluster-flatcar.yaml": "ignition/3.3.0", "pool-native.yaml": "ignition/3.3.0"}

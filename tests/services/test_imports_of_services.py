@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 _PROGRAM = """
 import importlib, json, sys
 importlib.import_module(sys.argv[1])

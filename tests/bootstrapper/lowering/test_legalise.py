@@ -3,6 +3,7 @@
 import base64
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from slipway.bootstrapper.lowering.finish import finish
@@ -14,6 +15,8 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.bootstrapper.lowering.legalising import Format, supports, text, work
 from tests.bootstrapper.lowering.lowered_systems import SUPPORTS
 from tests.bootstrapper.lowering.specs import systems
+
+pytestmark = pytest.mark.long
 
 
 def steps_bundle(**properties: Any) -> bundlepb.BootstrapBundle:

@@ -16,6 +16,8 @@ from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.lowered_systems import SUPPORTS, LowerSystem
 from tests.bootstrapper.lowering.specs import systems
 
+pytestmark = pytest.mark.long
+
 FAMILIES = (clusterpb.OS_FAMILY_LINUX, clusterpb.OS_FAMILY_WINDOWS)
 
 RANKS = [

@@ -10,7 +10,7 @@ import pytest
 
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
-pytestmark = pytest.mark.xdist_group("local")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("local")]
 
 NATIVE = EXAMPLES / "native.yaml"
 WRONG = [

@@ -9,6 +9,8 @@ import pytest
 from slipway.cli.redacted import readable
 from tests.services.cli.conftest import EXAMPLES, Slipway
 
+pytestmark = pytest.mark.long
+
 NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 SECRET_WORDS = ("PRIVATE KEY", "BEGIN CERTIFICATE", "apiVersion: audit.k8s.io", "kernel.panic_on_oops")
 NAMED_ENGINE = "  kubernetes:\n    engine: k0s\n    node:\n      labels:"

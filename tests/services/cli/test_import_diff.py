@@ -9,6 +9,8 @@ import yaml
 
 from tests.services.cli.conftest import EXAMPLES, Slipway
 
+pytestmark = pytest.mark.long
+
 NATIVE = EXAMPLES / "native.yaml"
 TEMPLATES = sorted(path for path in EXAMPLES.glob("cluster-*.yaml"))
 

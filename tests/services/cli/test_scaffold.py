@@ -16,6 +16,8 @@ from slipway.cli.scaffold import scaffold
 from slipway.sdk import testing
 from slipway.v1alpha1 import os_pb2 as ospb
 
+pytestmark = pytest.mark.long
+
 
 def test_a_new_provisioner_has_a_command_line(tmp_path: Path) -> None:
     """The same flags as every provisioner's."""

@@ -10,7 +10,7 @@ from slipway.bootstrapper.importing import import_document
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.services.cli.conftest import EXAMPLES, Local, Slipway
 
-pytestmark = pytest.mark.xdist_group("local")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("local")]
 
 NATIVE, AWS = EXAMPLES / "native.yaml", EXAMPLES / "cluster-aws.yaml"
 

@@ -26,6 +26,8 @@ from tests.services.conformance.bent import Bent, InProcess, Request
 from tests.services.conformance.mutants.bending import answered
 from tests.services.conformance.runs import CHECKS, QUICK
 
+pytestmark = pytest.mark.long
+
 _STARTED = replace(QUICK, start=60, reach=60)
 """What is sure to come may come late."""
 

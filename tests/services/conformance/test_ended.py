@@ -13,6 +13,8 @@ import pytest
 
 from slipway.conformance.decoders import external
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_subject_ends_with_the_suite(tmp_path: Path, number: signal.Signals) -> None:

@@ -15,6 +15,8 @@ from slipway.conformance.subject import Subject
 from tests.services.conformance.bent import Bent
 from tests.services.conformance.runs import CHECKS, session
 
+pytestmark = pytest.mark.long
+
 
 class Machine:
     """A clock that stands still, and a machine that is late by so much in each second."""

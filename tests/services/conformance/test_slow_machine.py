@@ -14,6 +14,8 @@ from tests.services.conformance.bent import Bent, Request
 from tests.services.conformance.mutants import lease, limits
 from tests.services.conformance.runs import CHECKS, as_usual, keeps, session
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("seconds", "factor", "end", "reason"),

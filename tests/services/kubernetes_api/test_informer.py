@@ -13,6 +13,8 @@ from slipway.kubernetes_api.failures import NotFound, Unreachable
 from slipway.kubernetes_api.informer import Informer
 from slipway.kubernetes_api.resources import MACHINES, Json
 
+pytestmark = pytest.mark.long
+
 
 def _item(name: str, version: int, **more: Any) -> Json:
     metadata = {"name": name, "namespace": "n", "uid": name, "resourceVersion": str(version), "managedFields": [1]}

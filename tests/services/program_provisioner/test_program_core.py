@@ -16,6 +16,8 @@ from slipway.rpc.server import ServerStartError
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from tests.services.program_provisioner.programs import SECRET, living, once, request, using
 
+pytestmark = pytest.mark.long
+
 
 async def rendered(
     command: list[str], asked: provisionerpb.RenderRequest | None = None

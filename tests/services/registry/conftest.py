@@ -138,17 +138,17 @@ class Registry:
 
     async def register(self, endpoint: str, **more: str) -> registrypb.RegisterResponse:
         request = registrypb.RegisterRequest(**({"name": "x", "instance_id": "i1", "endpoint": endpoint} | more))
-        return await invoke(self.stub.Register, request, timeout=10)
+        return await invoke(self.stub.Register, request, timeout=60)
 
     async def renew(self, lease: str, *, draining: bool = False) -> registrypb.RenewLeaseResponse:
         request = registrypb.RenewLeaseRequest(lease_id=lease, draining=draining)
-        return await invoke(self.stub.RenewLease, request, timeout=10)
+        return await invoke(self.stub.RenewLease, request, timeout=60)
 
     async def deregister(self, lease: str) -> None:
-        await invoke(self.stub.Deregister, registrypb.DeregisterRequest(lease_id=lease), timeout=10)
+        await invoke(self.stub.Deregister, registrypb.DeregisterRequest(lease_id=lease), timeout=60)
 
     async def listing(self) -> list[registrypb.ProvisionerInstance]:
-        answer = await invoke(self.stub.ListProvisioners, registrypb.ListProvisionersRequest(), timeout=10)
+        answer = await invoke(self.stub.ListProvisioners, registrypb.ListProvisionersRequest(), timeout=60)
         return list(answer.instances)
 
     async def states(self) -> list[str]:
@@ -169,13 +169,16 @@ Registering = Callable[..., AbstractAsyncContextManager[Registry]]
 
 @pytest.fixture
 def registering() -> Registering:
-    """Run a registry; ``tls`` is its directory, ``client_tls`` that of the client."""
+    """Run a registry; ``tls`` is its directory, ``client_tls`` that of the client.
+
+    It waits long for an answer: a busy machine must not make an instance look unreachable.
+    """
 
     @asynccontextmanager
     async def run(
         *, tls: Path | None = None, client_tls: Path | None = None, port: int = 0, **more: Any
     ) -> AsyncIterator[Registry]:
-        given = {"probe_seconds": 3600, "dial_seconds": 0.5, "listen_address": f"127.0.0.1:{port}"} | more
+        given = {"probe_seconds": 3600, "dial_seconds": 10, "listen_address": f"127.0.0.1:{port}"} | more
         settings = RegistrySettings(**server_settings(tls, **given))
         clock, stop = FakeClock(), asyncio.Event()
         started: asyncio.Future[RpcServer] = asyncio.get_running_loop().create_future()

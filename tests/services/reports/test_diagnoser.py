@@ -1,8 +1,12 @@
 """What is found in a log bundle when it arrives."""
 
+import pytest
+
 from slipway.reports.diagnoser import Diagnoser
 from slipway.reports.log_reader import LogReader
 from tests.services.reports.made import bundle_of
+
+pytestmark = pytest.mark.long
 
 NOT_FOUND = b"curl: (22) The requested URL returned error: 404\nexit 22\n"
 

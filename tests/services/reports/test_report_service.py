@@ -13,6 +13,8 @@ from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, contents
 from tests.services.reports.served import serving
 
+pytestmark = pytest.mark.long
+
 MACHINE = reportspb.ReportedMachine(namespace=KEY.namespace, cluster=KEY.cluster, name=KEY.machine)
 SINK = reportspb.REPORT_SOURCE_SINK
 NOISE = b"\x1b[0;32m[  OK  ] Started x.\r\n\x00login: "

@@ -12,6 +12,8 @@ from tests.services.node_gateway.web.html_reading import check_page
 from tests.services.node_gateway.web.served import ARCHIVE, CONSOLE, LOGS, MACHINE, Web, serving
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, bundle_of, event, file_of, files_of
 
+pytestmark = pytest.mark.long
+
 POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 SWAP = b"[ERROR Swap]: running with swap on is not supported. Please disable swap"
 KUBEADM = SWAP + b"\nerror execution phase preflight: [preflight] Some fatal errors occurred:\n"
