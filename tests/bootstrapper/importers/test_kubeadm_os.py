@@ -120,6 +120,11 @@ OS = [
         "a layout by percentages",
     ),
     (
+        "diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 30}, {percentage: 30}]}]}",
+        'disks { device: "/dev/sdb" table_type: PARTITION_TABLE_TYPE_MBR partitions { percentage: 30 } partitions { } }',
+        "cloud-init has always made the last one larger",
+    ),
+    (
         "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: ext4, label: l, partition: 'auto|any', overwrite: true,"
         " replaceFS: ntfs, extraOpts: ['-F']}]}",
         'filesystems { device: "/dev/sdb" format: "ext4" label: "l" overwrite: true'
@@ -213,8 +218,10 @@ def test_filesystems_that_are_alike_keep_their_own_words() -> None:
 
 def test_a_layout_beside_a_disk_layout_of_v1beta1_gives_way() -> None:
     """v1beta1 demands layout; the conversion lets diskLayout win."""
-    spec = "diskSetup: {partitions: [{device: /dev/sdb, layout: true, diskLayout: [{percentage: 9}]}]}"
-    assert [part.percentage for part in carried(spec, version=BETA1).spec.os.disks[0].partitions] == [9]
+    spec = (
+        "diskSetup: {partitions: [{device: /dev/sdb, layout: true, diskLayout: [{percentage: 9}, {percentage: 91}]}]}"
+    )
+    assert [part.percentage for part in carried(spec, version=BETA1).spec.os.disks[0].partitions] == [9, 91]
 
 
 def test_null_means_unset() -> None:

@@ -31,6 +31,8 @@ REMARKS = [
     (BETA2, IGNITION + "diskSetup: {partitions: [{device: /dev/sdb, layout: false}]}", ["LAYOUT_HONOURED"], "partitioned today"),
     (BETA2, IGNITION + "diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 9}]}]}",
      ["DISK_LAYOUT_HONOURED"], "ignored today"),
+    (BETA2, "diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 30}, {percentage: 30}]}]}",
+     ["LAST_PARTITION_TAKES_REST"], "the same machine as today"),
     (BETA2, "mounts: [[LABEL=x, /x, ext4, ro, '1', '2']]", ["DUMP_NOT_CARRIED"], "only dump(8) reads it"),
     (BETA2, IGNITION + "mounts: [[LABEL=x, /x]]", ["MOUNT_HONOURED"], "an empty What= today"),
     (BETA2, IGNITION + "users: [{name: u, sshAuthorizedKeys: ['', k]}]", ["EMPTY_KEY"], "an optional key"),

@@ -58,14 +58,18 @@ def test_command_lines_with_templates_are_blocks() -> None:
 
 
 def test_boot_commands() -> None:
-    """Programs are lists, lines are texts, and a script of many lines gets a shell of its own."""
+    """Programs are lists, and each script gets a shell of its own: none can end the others."""
     of = testing.bundle()
     of.commands.boot.add(argv=["modprobe", "x y"])
     of.commands.boot.add(script=contentpb.Content(segments=[{"data": b"echo a > /b"}]))
     of.commands.boot.add(
         script=contentpb.Content(segments=[{"data": b"set -e\nexit 3\n"}]), interpreter=planpb.INTERPRETER_SH
     )
-    assert document(of)["bootcmd"] == [["modprobe", "x y"], "echo a > /b", ["sh", "-c", "set -e\nexit 3\n"]]
+    assert document(of)["bootcmd"] == [
+        ["modprobe", "x y"],
+        ["sh", "-c", "echo a > /b"],
+        ["sh", "-c", "set -e\nexit 3\n"],
+    ]
 
 
 LINES = ["echo a > /x\r\necho b >> /x\r\n", "echo \x07bell", "printf '\x1b[31mred'", "a\x85b\u2028c\ufeffd"]
@@ -101,7 +105,7 @@ def test_control_characters_are_escaped() -> None:
     rendered = testing.render(CloudInit(), _with_lines(LINES))
     seen = yaml.safe_load(rendered)
     assert seen["runcmd"] == LINES
-    assert seen["bootcmd"] == [["sh", "-c", line] if "\n" in line else line for line in LINES]
+    assert seen["bootcmd"] == LINES
     assert all(char == "\n" or char.isprintable() for char in rendered.decode())
 
 

@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-import yaml
 
-from slipway.provisioners.cloud_init.render import CloudInit
-from slipway.sdk import ProvisionerCore, testing
+from slipway.sdk import testing
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.provisioners.cloud_init.documents import document, refusals
 
@@ -33,15 +31,6 @@ def test_partitions(partitions: list[dict[str, Any]], layout: Any, reason: str) 
     }, reason
 
 
-def test_a_last_partition_that_is_made_larger_is_told() -> None:
-    """cloud-init never leaves the end of a disk free; whoever asked for that is warned."""
-    disk = ospb.Disk(device="/dev/sdb", partitions=[ospb.Partition(percentage=25), ospb.Partition(percentage=25)])
-    request = testing.request(CloudInit(), testing.bundle(ospb.OperatingSystem(disks=[disk])))
-    response = ProvisionerCore(CloudInit()).render_now(request)
-    assert [d.field_path for d in response.diagnostics] == ["os.disks[0].partitions[1].percentage"]
-    assert yaml.safe_load(response.user_data)["disk_setup"]["/dev/sdb"]["layout"] == [25, 75]
-
-
 @pytest.mark.parametrize(
     ("disk", "reason"),
     [
@@ -52,6 +41,8 @@ def test_a_last_partition_that_is_made_larger_is_told() -> None:
             "more than the disk",
         ),
         (ospb.Disk(device="/dev/b", partitions=[ospb.Partition(percentage=100), ospb.Partition()]), "no rest"),
+        (ospb.Disk(device="/dev/b", partitions=[ospb.Partition(percentage=25)] * 2), "the end of the disk stays free"),
+        (ospb.Disk(device="/dev/b", partitions=[ospb.Partition(percentage=25)]), "the same of one partition"),
         (
             ospb.Disk(
                 device="/dev/b",

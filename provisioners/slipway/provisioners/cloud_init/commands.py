@@ -42,8 +42,12 @@ def runcmd(entry: planpb.EntryPoint, ctx: RenderContext) -> list[Value]:
     return lines
 
 
-def bootcmd(commands: planpb.Commands, ctx: RenderContext) -> list[Value]:
-    """Give the key `bootcmd`: lists are programs with arguments, texts are lines for a shell."""
+def bootcmd(commands: planpb.Commands, ctx: RenderContext, *, apart: bool) -> list[Value]:
+    """Give the key `bootcmd`: lists are programs with arguments, texts are lines for a shell.
+
+    cloud-init joins all texts to one script. ``apart`` gives each a shell of its own, so that one cannot end the
+    others; the lines of an imported config work together as they do today.
+    """
     entries: list[Value] = []
     for index, command in enumerate(commands.boot):
         path = f"commands.boot[{index}]"
@@ -52,8 +56,7 @@ def bootcmd(commands: planpb.Commands, ctx: RenderContext) -> list[Value]:
             entries.append(list(command.argv))
         elif text is None:
             ctx.refuse(path, "os.commands.boot.script", _NO_TEXT)
-        elif isinstance(text, str) and "\n" in text:
-            # A shell of its own, so that one script cannot end the others.
+        elif apart:
             entries.append(["sh", "-c", text])
         else:
             entries.append(text)

@@ -57,7 +57,7 @@ def _sections(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> dict[str,
         "package_update": system.packages.update,
         "package_upgrade": system.packages.upgrade,
         "packages": [_package(package) for package in system.packages.install],
-        "bootcmd": commands.bootcmd(bundle.commands, ctx),
+        "bootcmd": commands.bootcmd(bundle.commands, ctx, apart=not bundle.plan.entrypoint.commands),
         "runcmd": commands.runcmd(entry, ctx),
     }
 

@@ -33,14 +33,8 @@ def disk_setup(system: ospb.OperatingSystem, ctx: RenderContext) -> dict[str, Va
         if problem:
             ctx.refuse(path, "os.storage.disks", problem[0], remedy=problem[1])
             continue
-        *first, last = disk.partitions
+        first = disk.partitions[:-1]
         rest = _WHOLE - sum(partition.percentage for partition in first)
-        if last.percentage and last.percentage < rest:
-            ctx.remark(
-                "LAST_PARTITION_TAKES_REST",
-                "cloud-init gives all that is left of the disk to the last partition",
-                path=f"{path}.partitions[{len(first)}].percentage",
-            )
         shares = [*(partition.percentage for partition in first), rest]
         layout = [_share(share, partition.type) for share, partition in zip(shares, disk.partitions, strict=True)]
         disks[disk.device] = {
@@ -62,6 +56,9 @@ def _problem(disk: ospb.Disk) -> tuple[str, str] | None:
         return "only the last partition may take the rest of the disk", "give the others a percentage"
     if sum(partition.percentage for partition in first) + max(last.percentage, 1) > _WHOLE:
         return "the partitions have more than 100 percent", "choose smaller percentages"
+    if last.percentage and sum(partition.percentage for partition in disk.partitions) < _WHOLE:
+        why = "cloud-init gives all that is left of the disk to the last partition, which has a smaller percentage"
+        return why, "leave out the percentage of the last partition"
     return None
 
 
