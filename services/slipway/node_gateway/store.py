@@ -13,9 +13,10 @@ from itertools import islice
 
 import obstore
 from obstore.exceptions import BaseError
-from obstore.store import ObjectStore, from_url
+from obstore.store import ObjectStore
 
 from slipway.node_gateway.ranges import ByteRange
+from slipway.reports.bucket import open_bucket
 
 CHUNK = 64 * 2**10
 """Bytes of an object that a download holds in memory."""
@@ -42,8 +43,8 @@ class Store:
             ValueError: the URL or what the environment says of it cannot be used.
         """
         try:
-            objects: ObjectStore = from_url(url)
-        except (BaseError, ValueError) as error:
+            objects: ObjectStore = open_bucket(url)
+        except (BaseError, ValueError, OSError) as error:
             raise ValueError(f"--store cannot be opened: {type(error).__name__}") from None
         return cls(objects, ThreadPoolExecutor(_THREADS, "slipway-store"))
 

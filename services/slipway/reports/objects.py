@@ -13,9 +13,10 @@ from typing import TypeVar
 
 import obstore
 from obstore.exceptions import BaseError
-from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store, from_url
+from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store
 
 from slipway.contract.errors import ReportsUnavailable
+from slipway.reports.bucket import open_bucket
 
 _THREADS = 32
 _CHUNK = 1000
@@ -59,7 +60,7 @@ class Objects:
                 # Folders of machines that are gone go, too.
                 LocalStore(url.removeprefix(_FOLDER), automatic_cleanup=True, mkdir=True)
                 if url.startswith(_FOLDER)
-                else from_url(url)
+                else open_bucket(url)
             )
         except (BaseError, ValueError, OSError) as error:
             raise ValueError(f"{flag} cannot be opened: {type(error).__name__}") from None

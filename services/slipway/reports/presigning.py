@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import obstore
 from obstore.exceptions import BaseError
-from obstore.store import AzureStore, GCSStore, S3Store, from_url
+from obstore.store import AzureStore, GCSStore, S3Store
 
+from slipway.reports.bucket import open_bucket
 from slipway.reports.capability import Target
 
 MOST_HOURS = 7 * 24
@@ -29,7 +30,7 @@ def presigned_url(bucket: str, target: Target, *, seconds: int) -> str:
         BucketInvalid: the URL, or what the environment has for it, cannot be used.
     """
     try:
-        store = from_url(bucket)
+        store = open_bucket(bucket)
         if isinstance(store, S3Store | GCSStore | AzureStore):
             return obstore.sign(store, "PUT", target.object_name, timedelta(seconds=seconds))
     except (BaseError, ValueError, OSError) as error:
