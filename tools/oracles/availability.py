@@ -15,6 +15,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "cloud-init": ("root-trixie", "root-bookworm"),
     "ignition": ("root-trixie", "root-ignition", "ignition-parsers"),
     "qemu": (qemu_image.NAME,),
+    "wine": ("root-wine",),
     "talos": ("talos-1.13", "talos-1.11"),
     "kubeadm": ("kubeadm-1.34", "kubeadm-1.30"),
     "cluster": (

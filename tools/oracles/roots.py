@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,24 @@ MEMBER_PACKAGES = (
 )  # fmt: skip
 _FINISHED = "2"  # Raise it when _finish changes.
 CHECKER_PACKAGES = ("dash", "libxml2-utils", "openssh-server", "procps", "shellcheck", "sudo", "systemd")
+# Wine in /wine, set up once. Debian has one of its libraries elsewhere; those that the set-up has copied are the same
+# files again: there are 700 MB of them.
+WINE_PACKAGES = ("wine64",)
+_SET_UP_WINE = """
+set -e
+export HOME=/root LANG=C.UTF-8 PATH=/usr/lib/wine:/usr/sbin:/usr/bin:/sbin:/bin
+export WINEPREFIX=/wine WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml=
+export WINEPATH='Z:\\usr\\x86_64-w64-mingw32\\lib'
+libraries=/usr/lib/x86_64-linux-gnu/wine/x86_64-windows
+wine64 wineboot --init
+wineserver64 --wait
+echo disable >$WINEPREFIX/.update-timestamp
+cd $WINEPREFIX/drive_c/windows/system32
+cp /usr/x86_64-w64-mingw32/lib/zlib1.dll .
+for name in *; do
+  if cmp -s $name $libraries/$name; then ln -f $libraries/$name $name; fi
+done
+"""
 # The package managers of distributions of which there is no root here, and what makes a repository for them.
 RPM_PACKAGES = ("createrepo-c", "dnf", "gnupg", "rpm", "zypper")
 HOST_PACKAGES = ("mmdebstrap", "systemd-container")
@@ -61,19 +80,21 @@ BROWSER_PACKAGES = ("chromium", "fonts-dejavu-core")
 class Root:
     """A kind of root file system: a Debian release and what is in it beyond the least.
 
-    ``requirements`` names a file of pinned Python packages, which go to ``/opt/engine`` in the tree.
+    ``requirements`` names a file of pinned Python packages, which go to ``/opt/engine`` in the tree. ``set_up`` is a
+    script that runs in the tree when all packages are in it.
     """
 
     name: str
     suite: str
     packages: tuple[str, ...] = PACKAGES
     requirements: str = ""
+    set_up: str = ""
 
     @property
     def path(self) -> Path:
         """Where the tree is, or will be; the name changes with the recipe."""
         pins = Path(__file__).with_name(self.requirements).read_text(encoding="utf-8") if self.requirements else ""
-        recipe = "\n".join((_FINISHED, self.suite, *self.packages, pins))
+        recipe = "\n".join((_FINISHED, self.suite, *self.packages, pins)) + self.set_up
         return cache.directory() / "roots" / f"{self.name}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
 
     def require(self) -> Path:
@@ -101,6 +122,7 @@ ROOTS = {
         Root("rpm", "bookworm", RPM_PACKAGES),
         Root("directory", "trixie", DIRECTORY_PACKAGES),
         Root("member", "trixie", MEMBER_PACKAGES),
+        Root("wine", "bookworm", WINE_PACKAGES, set_up=_SET_UP_WINE),
     )
 }
 
@@ -115,6 +137,8 @@ def build(root: Root) -> Path:
             # What it mounts in the tree goes with it, even when it is killed.
             command = ["unshare", "--mount", "mmdebstrap", "--variant=minbase", f"--include={','.join(root.packages)}"]
             command += [f"--aptopt={option}" for option in _apt_options()]
+            if root.set_up:
+                command.append(f'--customize-hook=chroot "$1" sh -c {shlex.quote(root.set_up)}')
             done = subprocess.run(
                 ["nice", *command, root.suite, beside, _mirror()], check=False, capture_output=True, text=True
             )

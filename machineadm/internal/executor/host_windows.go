@@ -154,17 +154,26 @@ func (h *windowsHost) clearLogs() {
 	_, _ = os.Remove(logs+`\out`), os.Remove(logs+`\err`)
 }
 
+// openLog opens a file for what a step prints. The device that discards it is opened as it is: Windows makes and
+// truncates files only.
+func openLog(path string) (*os.File, error) {
+	if path == os.DevNull {
+		return os.OpenFile(path, os.O_WRONLY, 0)
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+}
+
 func (h *windowsHost) Execute(step plan.Step) int {
 	outPath, wrongPath := logs+`\out`, logs+`\err`
 	if step.Flags.Redact {
 		outPath, wrongPath = os.DevNull, os.DevNull
 	}
-	out, err := os.OpenFile(outPath, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	out, err := openLog(outPath)
 	if err != nil {
 		return NotComplete
 	}
 	defer out.Close()
-	wrong, err := os.OpenFile(wrongPath, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	wrong, err := openLog(wrongPath)
 	if err != nil {
 		return NotComplete
 	}

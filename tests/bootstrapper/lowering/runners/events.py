@@ -1,18 +1,26 @@
 """The events that a machine has written, as messages of the contract."""
 
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
 
 from google.protobuf import json_format
 
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import report_pb2 as reportpb
-from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 
 EVENTS = "/var/lib/slipway/events.jsonl"
 CONSOLE = "/dev/console"
 
 
-def events(machine: LinuxMachine, path: str = EVENTS) -> list[reportpb.BootstrapEvent]:
+class Machine(Protocol):
+    """What has files."""
+
+    def path(self, path: str) -> Path:
+        """Give the place of a file of the machine."""
+
+
+def events(machine: Machine, path: str = EVENTS) -> list[reportpb.BootstrapEvent]:
     """Give the events of a file, or of the console; each line is exactly one, and obeys the rules of the contract."""
     messages = []
     for line in machine.path(path).read_text().splitlines():
