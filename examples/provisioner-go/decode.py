@@ -20,9 +20,16 @@ FEATURES = [
     "os.containerd.registries", "os.containerd.registries.credentials", "os.containerd.cgroup_driver",
     "os.containerd.sandbox_image", "ext.bottlerocket.example.com/host-containers",
 ]  # fmt: skip
-ARGUMENTS = {"cloud-provider": "cloud-provider", "max-pods": "max-pods", "log-level": "v"}
+ARGUMENTS = {"cloud-provider": ("cloud-provider", str), "max-pods": ("max-pods", int), "log-level": ("v", int)}
 DNS = "cluster-dns-ip"
 EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+
+
+def argument(cluster, key):
+    name, kind = ARGUMENTS[key]
+    if type(cluster[key]) is not kind:
+        raise TypeError(f"settings.kubernetes.{key} must be of type {kind.__name__}")
+    return {"name": name, "value": str(cluster[key])}
 
 
 def node(cluster):
@@ -43,9 +50,7 @@ def node(cluster):
             "nodeIp": {"value": cluster.get("node-ip", "")},
             "providerId": {"value": cluster.get("provider-id", "")},
             "kubeletConfiguration": {"text": json.dumps({"clusterDNS": [cluster[DNS]]} if DNS in cluster else {})},
-            "kubeletArguments": [
-                {"name": name, "value": str(cluster[key])} for key, name in ARGUMENTS.items() if key in cluster
-            ],
+            "kubeletArguments": [argument(cluster, key) for key in ARGUMENTS if key in cluster],
         },
     }
 

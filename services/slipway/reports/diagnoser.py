@@ -5,12 +5,15 @@ The same diagnosis as everywhere, in a process of its own. It is a hint: where i
 
 import asyncio
 
+import structlog
+
 from slipway.contract.errors import ReportsUnavailable
 from slipway.reports.bundle_refusal import BundleRefused
 from slipway.reports.log_reader import LogReader, Request
 
-_SECONDS = 30.0
+_SECONDS = 60.0
 """How long logs wait for their diagnosis, and for those before them: a machine ends its upload after 120 seconds."""
+_log = structlog.get_logger("slipway.reports")
 
 
 class Diagnoser:
@@ -26,7 +29,10 @@ class Diagnoser:
         try:
             async with asyncio.timeout(self._seconds):
                 reading = await self._reader.read(Request(diagnosis=True), bundle)
-        except (BundleRefused, ReportsUnavailable, TimeoutError):
+        except TimeoutError:
+            _log.warning("logs kept without a diagnosis, which took too long", seconds=self._seconds)
+            return ""
+        except (BundleRefused, ReportsUnavailable):
             return ""
         findings = [] if reading.diagnosis is None else reading.diagnosis["findings"]
         return str(findings[0]["reason"]) if findings else ""

@@ -1,6 +1,7 @@
 """What is found in a log bundle when it arrives."""
 
 import pytest
+import structlog
 
 from slipway.reports.diagnoser import Diagnoser
 from slipway.reports.log_reader import LogReader
@@ -29,5 +30,15 @@ async def test_large_answers_have_no_reason() -> None:
 
 
 async def test_logs_do_not_wait_for_others() -> None:
-    """A bundle that takes long to read does not keep those behind it from being stored: they have no reason then."""
-    assert await Diagnoser(seconds=0.0).reason(bundle_of({"state/b/pre-00.failed": NOT_FOUND})) == ""
+    """A bundle that takes long to read does not keep those behind it from being stored: they have no reason then.
+
+    The log says so, once for each, and has nothing of what is in them.
+    """
+    with structlog.testing.capture_logs() as logs:
+        assert await Diagnoser(seconds=0.0).reason(bundle_of({"state/b/pre-00.failed": NOT_FOUND})) == ""
+    (entry,) = logs
+    assert entry == {
+        "event": "logs kept without a diagnosis, which took too long",
+        "log_level": "warning",
+        "seconds": 0.0,
+    }

@@ -44,7 +44,10 @@ def test_remote_content_that_no_url_gives_fails_the_phase(machine: LinuxMachine)
     remote.remote.CopyFrom(ospb.RemoteContent(urls=["https://me:secret@a.example/?key=secret"], sha512="0" * 128))
     assert install(machine, Wave(id="files", files=(remote,))) != 0
     assert not machine.path("/opt/tool").exists()
-    assert "a.example: no answer, or another content\nno URL gave" in machine.path("/run/slipway/log").read_text()
+    assert (
+        "a.example: no answer, or another content\n/opt/tool: no URL gave"
+        in machine.path("/run/slipway/log").read_text()
+    )
     calls = [call for call in machine.calls if call.startswith(("curl", "wget")) and "got.new" in call]
     assert len(calls) == 1 + DOWNLOAD_RETRIES
     assert all("-y 30 -Y 1" in call or "-T 30" in call for call in calls)

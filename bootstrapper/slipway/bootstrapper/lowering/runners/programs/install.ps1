@@ -58,7 +58,7 @@ function Get-Remote {
       return
     }
   }
-  throw 'no URL gave the content with the right hash'
+  throw "${path}: no URL gave the content with the right hash"
 }
 function Write-Content {
   param($Item, [string]$Before, [string]$Path)

@@ -151,7 +151,7 @@ while IFS= read -r line; do
     t*) t=$v ;;
     *)
       if [ -e need ] && [ ! -e got ]; then
-        echo "no URL gave the content with the right hash" >&2
+        echo "$p: no URL gave the content with the right hash" >&2
         exit 1
       fi
       case $line in
