@@ -14,6 +14,8 @@ from slipway.kubernetes_api.failures import NotFound
 from slipway.kubernetes_api.resources import SECRETS, WEBHOOKS
 from tests.services.kubernetes_api.memory_api import MemoryApi
 
+pytestmark = pytest.mark.long
+
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 REGISTRY = Subject("registry", "registry", ("slipway-registry", "127.0.0.1"))

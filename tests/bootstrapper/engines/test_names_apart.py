@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 # One process reads all sources, once.
-pytestmark = pytest.mark.xdist_group("names-apart")
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("names-apart")]
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ("bootstrapper/slipway", "provisioners/slipway", "services/slipway", "sdk/python/slipway", "tools/docgen")

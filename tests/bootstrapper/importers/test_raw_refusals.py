@@ -11,6 +11,8 @@ from tests.bootstrapper.asking import asked, question, refused
 from tests.bootstrapper.importers.carrying import carried
 from tests.bootstrapper.importers.test_blame import refusals
 
+pytestmark = pytest.mark.long
+
 OF_MACHINE = "holds what only the machine knows, in a field that every format but cloud-init's has to know before"
 VALUE = "write the value itself, or leave it out"
 KEPT = [

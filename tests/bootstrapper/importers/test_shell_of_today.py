@@ -16,6 +16,8 @@ from tests.bootstrapper.importers.carrying import carried
 from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
 from tests.bootstrapper.lowering.runners.plans import linux, program
 
+pytestmark = pytest.mark.long
+
 JINJA, NAME = "{{ ds.meta_data.hostname }}", "node-1.example"
 CONFIG = "/run/kubeadm/kubeadm-join-config.yaml"
 SHOW = 'echo "HOST ?=$? A=$A umask=$(umask) pwd=$(pwd) flags=$- open=$(ulimit -n) args=$* $(f 2>/dev/null)" >>/seen'

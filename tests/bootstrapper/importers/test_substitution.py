@@ -11,6 +11,8 @@ from slipway.bootstrapper.importers.placeholders import SSH_KEY, placeholder
 from slipway.bootstrapper.importers.substitution import expand, expand_all
 from slipway.contract.source_position import Position, SourceError
 
+pytestmark = pytest.mark.long
+
 VARIABLES = {
     "A": "abcDEF",
     "B": "xyz",

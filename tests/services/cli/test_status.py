@@ -29,6 +29,8 @@ from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, bundle_of,
 from tests.services.reports.served import Served, serving
 from tests.services.reports.test_report_access import Reviewing
 
+pytestmark = pytest.mark.long
+
 SINK, CONSOLE = reportspb.REPORT_SOURCE_SINK, reportspb.REPORT_SOURCE_CONSOLE
 
 

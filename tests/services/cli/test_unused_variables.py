@@ -9,6 +9,8 @@ import pytest
 from tests.services.cli.conftest import Slipway
 from tests.services.cli.test_places import cluster
 
+pytestmark = pytest.mark.long
+
 Write = Callable[..., Path]
 
 NESTED = cluster(version="${VERSION:=${DEFAULT_VERSION:-v1.34.2}}")

@@ -13,6 +13,8 @@ from slipway.node_gateway.downloads import Downloads, DownloadsCollector, Transf
 from slipway.rpc.addresses import free_port
 from tests.services.node_gateway.served import CONTENT, DIGEST, PAYLOAD, TICKET, fill, gateway
 
+pytestmark = pytest.mark.long
+
 BLOB = f"/sha256/{DIGEST}"
 ABSENT = f"/sha256/{'0' * 64}"
 PAYLOAD_PATH = f"/payload/{PAYLOAD}"

@@ -24,6 +24,8 @@ from slipway.reports.store import ReportStore
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, Clock, bundle_of, contents, files_of, store_of
 
+pytestmark = pytest.mark.long
+
 WHERE = (KEY.namespace, KEY.cluster, KEY.machine)
 TOKEN = "abcdef.0123456789abcdef"
 NOW = datetime.now(UTC).timestamp()

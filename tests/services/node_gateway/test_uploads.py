@@ -26,6 +26,8 @@ from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.node_gateway.served import fill
 from tests.services.reports.made import BEGUN, FAILED, KEY, bundle_of, contents, event, file_of, files_of
 
+pytestmark = pytest.mark.long
+
 WHERE = (KEY.namespace, KEY.cluster, KEY.machine)
 TOKEN = "abcdef.0123456789abcdef"
 

@@ -17,6 +17,8 @@ from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, Clock, event, file_of, store_of
 
+pytestmark = pytest.mark.long
+
 SINK, CONSOLE = reportspb.REPORT_SOURCE_SINK, reportspb.REPORT_SOURCE_CONSOLE
 WHERE = (KEY.namespace, KEY.cluster, KEY.machine)
 

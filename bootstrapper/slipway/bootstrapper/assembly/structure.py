@@ -19,15 +19,14 @@ from slipway.bootstrapper.assembly import (
     divided_disks,
     membership,
     partitions,
+    registries,
     repetitions,
     repository_addresses,
     volume_types,
 )
 from slipway.bootstrapper.assembly.passwords import password_violations
-from slipway.bootstrapper.assembly.registries import DEFAULT, api_host, asked_hosts
 from slipway.contract.errors import Violation
 from slipway.contract.grammars import MOST_PATH_PARTS, absolute_path
-from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -130,7 +129,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
     yield from partitions.violations(os, path)
     yield from _units(os, path)
     yield from _mounts(os, path)
-    yield from _registries(os, path)
+    yield from registries.violations(os, path)
     yield from repository_addresses.violations(os, path)
     yield from membership.violations(os, path)
 
@@ -183,53 +182,6 @@ def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
             yield Violation(where, "is a unit that systemctl can neither enable nor mask: leave out enabled and masked")
         if not (unit.HasField("contents") or unit.HasField("enabled") or unit.HasField("masked") or unit.drop_ins):
             yield Violation(where, "says nothing: set contents, enabled, masked or dropIns")
-
-
-def _registries(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    yield from _credentials_of_one_host(os, path)
-    yield from _credentials_of_no_host(os, path)
-    for index, registry in enumerate(os.containerd.registries):
-        where = f"{path}.containerd.registries[{index}]"
-        if not (registry.endpoints or registry.server or registry.HasField("credentials")):
-            yield Violation(where, "says nothing: set endpoints, server or credentials")
-        urls = [endpoint.url for endpoint in registry.endpoints]
-        for number, url in enumerate(urls):
-            if url in urls[:number]:
-                yield Violation(
-                    f"{where}.endpoints[{number}].url", "is the URL of an earlier endpoint, too", remedy="leave it out"
-                )
-        if registry.only_endpoints and not registry.endpoints:
-            yield Violation(f"{where}.only_endpoints", "needs at least one entry in endpoints")
-
-
-def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    """Find credentials that the runtime could not tell apart: it asks for those of Docker Hub by its real host."""
-    first: dict[str, int] = {}
-    for index, registry in enumerate(os.containerd.registries):
-        if not registry.HasField("credentials"):
-            continue
-        earlier = first.setdefault(api_host(registry.host), index)
-        if earlier != index:
-            where = f"{path}.containerd.registries"
-            yield Violation(
-                f"{where}[{index}].credentials",
-                f"is for the same host as spec.{person_path(f'{where}[{earlier}].credentials')}",
-                remedy="keep one of them",
-            )
-
-
-def _credentials_of_no_host(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    """Find credentials that the runtime never uses: it looks for them by the host that it asks."""
-    asked = asked_hosts(os.containerd)
-    for index, registry in enumerate(os.containerd.registries):
-        is_named = registry.HasField("credentials") and registry.host not in {"", DEFAULT}
-        if is_named and api_host(registry.host) not in asked:
-            where = f"{path}.containerd.registries[{index}]"
-            remedy = "give them to an entry of registries whose host is that of an endpoint or a server"
-            if registry.server:
-                yield Violation(f"{where}.server", f"is asked in place of the host with the credentials: {remedy}")
-            else:
-                yield Violation(f"{where}.credentials", f"is never used, since this host is never asked: {remedy}")
 
 
 def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:

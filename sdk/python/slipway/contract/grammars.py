@@ -4,14 +4,13 @@ A value that passes here is safe to hand to every encoder further on, and means 
 grammars say *what is wrong* without ever repeating the value.
 """
 
-import base64
 import ipaddress
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from cryptography import x509
+from slipway.contract.public_keys import is_openpgp_public_key, is_pem_certificate
 
 Check = Callable[[str], bool]
 
@@ -45,7 +44,6 @@ MOST_PATH_PARTS = 64
 _LONGEST = 8192
 """Characters of a word. A matcher remembers each part of a name, which costs a hundred times the text."""
 _UNIT_TYPES = "service|socket|device|mount|automount|swap|target|path|timer|slice|scope"
-_PEM_BEGIN, _PEM_DASHES = "-----BEGIN ", "-----"
 
 
 def _regular(name: str, description: str, expression: str) -> Grammar:
@@ -118,39 +116,6 @@ def _host_port(text: str) -> bool:
     # An IPv6 address without brackets cannot be distinguished from one with a port.
     known = bool(separator) and (":" not in host or host.startswith("[")) and _host(host)
     return known and _PORT.fullmatch(port) is not None and int(port) < 65536  # noqa: PLR2004  # the number of ports
-
-
-def _pem_labels(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        label = line.rstrip().removeprefix(_PEM_BEGIN)
-        if line.startswith(_PEM_BEGIN) and label.endswith(_PEM_DASHES):
-            yield label.removesuffix(_PEM_DASHES)
-
-
-def _pem_certificate(text: str) -> bool:
-    # Nothing else may stand beside the certificates: what is trusted is public, and a private key is not.
-    if set(_pem_labels(text)) != {"CERTIFICATE"}:
-        return False
-    try:
-        return bool(x509.load_pem_x509_certificates(text.encode()))
-    except (ValueError, x509.InvalidVersion):
-        return False
-
-
-def _openpgp_public_key(text: str) -> bool:
-    """Return whether it is one public key block: what reads armor stops at its end. RFC 9580, sections 4.2 and 6.2."""
-    first, *lines = [line.strip() for line in text.strip().splitlines()] or [""]
-    if first != "-----BEGIN PGP PUBLIC KEY BLOCK-----" or "" not in lines or lines[-1] != first.replace("BEGIN", "END"):
-        return False
-    body = lines[lines.index("") + 1 : -1]
-    if body and body[-1].startswith("="):
-        body.pop()  # its checksum
-    try:
-        packets = base64.b64decode("".join(body), validate=True)
-    except ValueError:
-        return False
-    # The first packet is a public key, which has the number 6 in the old form and in the new one.
-    return bool(packets) and (packets[0] & 0b11111100 == 0b10011000 or packets[0] == 0b11000110)  # noqa: PLR2004  # tags of OpenPGP packets
 
 
 def _one_line(text: str) -> bool:
@@ -266,8 +231,8 @@ _GRAMMARS = [
         '"linux", "swap", "raid", "lvm", "fat32", "ntfs", "extended" or a GPT type GUID',
         r"linux|swap|raid|lvm|fat32|ntfs|extended|(?i:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     ),
-    Grammar("openpgp-public-key", "one OpenPGP public key block in ASCII armor", _openpgp_public_key),
-    Grammar("pem-certificate", "one or more X.509 certificates in PEM", _pem_certificate),
+    Grammar("openpgp-public-key", "one OpenPGP public key block in ASCII armor", is_openpgp_public_key),
+    Grammar("pem-certificate", "one or more X.509 certificates in PEM", is_pem_certificate),
     _regular("reason", "a word of letters and digits such as CommandFailed", r"[A-Z][A-Za-z0-9]*"),
     _regular(
         "registry-host",

@@ -17,6 +17,8 @@ from tests.services.node_gateway.web.served import ARCHIVE, LOGS, MACHINE, servi
 from tests.services.reports.made import FAILED, bundle_of
 from tests.services.reports.test_report_access import Reviewing
 
+pytestmark = pytest.mark.long
+
 PROXY, OTHER = "spiffe://slipway/client/proxy", "spiffe://slipway/provisioner/talos"
 LIST, GET, LOG = ("list", "", ""), ("get", "", "worker-1"), ("get", "log", "worker-1")
 BUNDLE = bundle_of({"kubeadm.log": b"[ERROR Swap]: running with swap on is not supported. Please disable swap\n"})
