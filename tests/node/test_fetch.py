@@ -9,10 +9,11 @@ import pytest
 from slipway.bootstrapper.artifacts.agent import DOWNLOADED
 from slipway.bootstrapper.delivery.fetching import ticket_of_request
 from tests.node.gateway import Gateway, gateway
-from tests.node.harbour import SECONDS
+from tests.node.harbour import COUNT, SECONDS, count, script
 from tests.node.readiness import wait_ready
+from tests.node.test_interruptions import held, holds
 from tools.node.first_disk import FirstBoot
-from tools.node.machine import Machine
+from tools.node.machine import SENTINEL, Machine
 from tools.oracles.network import Answer, Site
 
 pytestmark = [pytest.mark.boots, pytest.mark.xdist_group("node"), pytest.mark.timeout(1200)]
@@ -65,6 +66,24 @@ def test_a_machine_fetches_its_user_data_and_becomes_a_node(harbour, engine):
         worker.boot()
         wait_ready(harbour.control_plane, "fetched", since=since)
         assert worker.failures() == []
+
+
+def test_power_cut_between_node_and_post(harbour, engine):
+    """The machine has joined when its power is cut in the phase post: it ends from its disk, the payload being gone."""
+    with gateway(harbour, engine, "169.254.21.5") as source:
+        source.delivering(harbour)
+        source.start()
+        commands = {"pre": [script(COUNT.format("pre"))], "post": [holds("post")]}
+        worker = harbour.worker("fetched-and-cut", **source.spec | {"commands": commands})
+        worker.wait_until(lambda: held(worker, "post"), "post did not begin", timeout=SECONDS)
+        harbour.wait_joined("fetched-and-cut")
+        shutil.rmtree(source.store / "payload")
+        worker.cut_power()
+        assert not worker.exists(SENTINEL)
+        worker.boot()
+        worker.wait_sentinel(timeout=SECONDS)
+        wait_ready(harbour.control_plane, "fetched-and-cut")
+        assert [count(worker, name) for name in ("pre", "post")] == [1, 2]
 
 
 def test_a_gateway_that_comes_late_is_waited_for(harbour, engine):
