@@ -104,7 +104,7 @@ def check_failure(machine: LinuxMachine, *servers: Server) -> None:
     assert json.loads(line)["exitCode"] == 1
     for server in servers:
         assert f"{server.address.partition('://')[2]}: no answer, or another content\n" in output
-    assert output.endswith("/opt/new: no URL gave the content with the right hash\n")
+    assert output.endswith("/opt/new/tool: no URL gave the content with the right hash\n")
     for path in (f"{STATE}/files.failed", EVENTS, CONSOLE):
         assert SECRET not in machine.path(path).read_text(), path
 

@@ -52,7 +52,12 @@ start() {
   [ $until = end ] || end_all
   wait $!
   echo $? >$seen/code
-  cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' >$seen/processes
+  # Wine ends the processes of a job one after the other, and has answered before the last is gone.
+  for second in 1 2 3 4 5 6 7 8 9 10; do
+    cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' >$seen/processes
+    grep -q linger $seen/processes || break
+    sleep 1
+  done
   mkdir $seen/disk
   find $drive -maxdepth 1 -type f -exec cp '{}' $seen/disk ';'
   cp -r --parents $drive/run $drive/ProgramData/slipway $seen/disk 2>/dev/null
