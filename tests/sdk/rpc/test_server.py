@@ -95,7 +95,7 @@ async def test_a_handlers_own_abort_passes(running: Running) -> None:
                 await invoke(unary(channel, "Abort"), b"", timeout=60)
             # The client has its answer before the server has logged the call.
             async with asyncio.timeout(60):
-                while not (ended := [entry["code"] for entry in logs if entry["event"] == "call ended"]):
+                while not (ended := [entry["code"] for entry in logs if entry["event"] == "call ended"]):  # noqa: ASYNC110  # logs are a list
                     await asyncio.sleep(0.01)
     assert caught.value.code is Code.OUT_OF_RANGE
     assert ended == ["OUT_OF_RANGE"]
