@@ -16,6 +16,8 @@ def server(engine: Callable[..., None], tmp_path: Path, monkeypatch: pytest.Monk
     folder = tmp_path / "buckets"
     folder.mkdir()
     with object_store.object_store(folder) as running:
+        # Beside it the library reads no other setting of its connections from the environment, and takes no http.
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
         for name, value in running.environment().items():
             monkeypatch.setenv(name, value)
         yield running

@@ -19,6 +19,7 @@ from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.lowering.runners.test_own_authorities import server_certificate
+from tests.services.node_gateway.signing_controller import AUTHORITY
 from tools.oracles import cloud_init, ignition, object_store
 from tools.oracles.machine_state import MachineState
 from tools.oracles.object_store import ObjectStore
@@ -62,9 +63,10 @@ def stub_of(store: ObjectStore, certificate: Path, payload: bytes, format_: str,
     """Store the payload as a controller does; give the user data that fetches it by the signed address."""
     words = [sys.executable, "-m", "tests.services.node_gateway.signing_controller"]
     words += ["s3://payloads/slipway", f"{store.address}/payloads/slipway", str(seconds)]
-    # The library of the controller knows the authorities of its own only; the machines are what is looked at here.
-    trusting = {"SSL_CERT_FILE": str(certificate)}
+    # The certificate is its own authority, which the controller's library takes for none of a server.
+    trusting = {"AWS_ALLOW_INVALID_CERTIFICATES": "true", AUTHORITY: str(certificate)}
     environment = {**os.environ, **store.environment(), **trusting}
+    environment.pop("SSL_CERT_FILE", None)
     enter = ["nsenter", f"--net=/proc/{store.process.pid}/ns/net", f"--wd={ROOT}"]
     done = subprocess.run([*enter, *words], input=payload, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
