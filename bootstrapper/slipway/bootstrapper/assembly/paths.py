@@ -61,14 +61,36 @@ def comparable(path: str) -> str:
 def aliases(os: ospb.OperatingSystem) -> dict[str, str]:
     """Give the folders that have another name by the bundle itself: its links, and what it mounts at a second place."""
     places: dict[str, str] = {}
-    # A hard link is no folder. A symbolic one may lie behind one that comes later.
-    for link in [link for link in os.links if not link.hard] * 2:
-        place = _beside(link.path, places)
-        places[place] = canonical(target_of(place, link.target), places)
+    # A hard link is no folder. A symbolic one may lie behind one that comes later, or below a mount.
+    links = [link for link in os.links if not link.hard]
+    _follow(links * 2, places)
     for mount in os.mounts:
-        if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint(mount.options):
-            places[canonical(mount.path)] = canonical(mount.source)
+        source = _shown_by(mount)
+        place = canonical(mount.path, places)
+        if source and source != place:
+            places[place] = canonical(source, places)
+    _follow(links, places)
     return places
+
+
+def _follow(links: Iterable[ospb.Link], places: dict[str, str]) -> None:
+    for link in links:
+        place = _beside(link.path, places)
+        target = canonical(target_of(place, link.target), places)
+        if target != place:
+            places[place] = target
+
+
+def _shown_by(mount: ospb.Mount) -> str:
+    """Give the folder that a mount shows at a second place, and that what is written there reaches; "" for none.
+
+    mount(8): options come in one text with commas, or in several; `bind` may be the type, too.
+    """
+    options = [word for option in mount.options for word in option.split(",")]
+    if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint([*options, mount.type]):
+        return canonical(mount.source)
+    upper = next((word.removeprefix("upperdir=") for word in options if word.startswith("upperdir=/")), "")
+    return canonical(upper) if mount.type == "overlay" and upper else ""
 
 
 def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None) -> Iterator[Owned]:
@@ -153,7 +175,11 @@ def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tup
         if mount.path.startswith("/"):
             yield f"{where}.path", _beside(mount.path, known)
         values = [("source", mount.source)]
-        values += [(f"options[{number}]", option.partition("=")[2]) for number, option in enumerate(mount.options)]
+        values += [
+            (f"options[{number}]", word.partition("=")[2])
+            for number, option in enumerate(mount.options)
+            for word in option.split(",")
+        ]
         yield from ((f"{where}.{name}", canonical(value, known)) for name, value in values if value.startswith("/"))
 
 
