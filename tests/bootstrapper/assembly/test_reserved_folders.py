@@ -156,6 +156,22 @@ def test_no_link_of_the_spec_leads_there(links: list[tuple[str, str]], path: str
             "os.files[0].path",
             "what is written into an overlay",
         ),
+        (
+            {
+                "mounts": [{"source": "/data", "path": "/var/lib", "options": ["bind"]}],
+                "files": [{"path": "/var/lib/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "where the folder itself is bound from another one",
+        ),
+        (
+            {
+                "mounts": [{"source": "/data", "path": "/var/lib", "options": ["bind"]}],
+                "users": [{"name": "ann", "home": "/var/lib/slipway"}],
+            },
+            "os.users[0].home",
+            "and a home in it",
+        ),
     ],
 )
 def test_nothing_else_leads_there(os: dict[str, Any], field: str, reason: str) -> None:
