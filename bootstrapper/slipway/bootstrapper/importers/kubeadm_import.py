@@ -227,6 +227,11 @@ class _Import:
                 self.findings.refuse(place.at("joinConfiguration", "controlPlane"), message)
         if worker:
             self.warn_of_unused()
+        for each in overrides:
+            # A list of a role replaces that of the spec.
+            own = each.engine_options.kubeadm.machine_values
+            if own:
+                own.extend(spec.engine_options.kubeadm.machine_values)
         self.place_overrides(*overrides)
         if foreign.verbosity is not None:
             spec.engine_options.kubeadm.verbosity = foreign.verbosity
