@@ -140,7 +140,7 @@ def test_a_key_that_is_costly_to_verify_is_none_of_a_kubelet(monkeypatch: pytest
 
 
 def test_any_bytes_are_judged() -> None:
-    """Whatever a machine sends: a request that was changed anywhere is not approved, and ends nothing."""
+    """Whatever a machine sends: a request of which anything was changed is not approved, and ends nothing."""
     random_bytes = random.Random(21)
     pem = signing_request(*names(NODE, "192.0.2.7"))
     lines = pem.split(b"\n")
@@ -149,7 +149,18 @@ def test_any_bytes_are_judged() -> None:
         changed = bytearray(der)
         changed[random_bytes.randrange(len(der))] ^= 1 << random_bytes.randrange(8)
         text = b"\n".join([lines[0], base64.b64encode(bytes(changed)), *lines[-2:]])
-        assert doubt(request_object(text)) in {Doubt.MALFORMED, Doubt.FOREIGN_NAME, Doubt.NO_MACHINE}
+        reason = doubt(request_object(text))
+        if reason is None:
+            # The number of unused bits of the signature may be one where the last bit is 0: it changes nothing.
+            assert signed_parts(text) == signed_parts(pem)
+        else:
+            assert reason in {Doubt.MALFORMED, Doubt.FOREIGN_NAME, Doubt.NO_MACHINE}
+
+
+def signed_parts(pem: bytes) -> tuple[bytes, bytes]:
+    """Give what is signed, and the signature."""
+    request = x509.load_pem_x509_csr(pem)
+    return request.tbs_certrequest_bytes, request.signature
 
 
 @pytest.mark.parametrize(
