@@ -121,7 +121,7 @@ def _client_key(pem: bytes) -> bytes:
     else:
         is_usual = isinstance(key, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey)
     if not is_usual:
-        raise KubeconfigRefused("the kubeconfig's client key is none of RSA (at most 4,096 bits), ECDSA or Ed25519")
+        raise KubeconfigRefused("the kubeconfig's client key must be RSA (at most 4,096 bits), ECDSA or Ed25519")
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )

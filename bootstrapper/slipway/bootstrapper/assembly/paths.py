@@ -139,20 +139,21 @@ def is_reserved(path: str) -> bool:
 
 def reserved(os: ospb.OperatingSystem) -> Iterator[Violation]:
     """Give every entry of a spec that lies in a folder that only Slipway writes to, or makes another way to one."""
-    found: dict[str, Violation] = {}
+    violations: dict[str, Violation] = {}
     # What is bound over a folder above hides its name, and is where Slipway's own files are then.
     for known in (aliases(os), {}):
         for entry in entries(os, links=known):
             if is_reserved(entry.path):
                 why = "lies in a folder that only Slipway writes to"
-                found.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_REMEDY))
+                violations.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_REMEDY))
             if entry.path in RESERVED_UNITS and not entry.is_unit:
                 why = "is the unit of the service that bootstraps the machine, which only Slipway writes"
-                found.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_OTHER_UNIT))
+                violations.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_OTHER_UNIT))
         for where, path in _further(os, known):
             if is_reserved(path):
-                found.setdefault(where, Violation(where, "names a folder that only Slipway writes to", remedy=_REMEDY))
-    yield from found.values()
+                why = "names a folder that only Slipway writes to"
+                violations.setdefault(where, Violation(where, why, remedy=_REMEDY))
+    yield from violations.values()
 
 
 def reserved_fields(message: Message, path: str) -> Iterator[Violation]:
