@@ -31,6 +31,9 @@ MOST_HUNG = 3
 _QUICK_AGAIN = 0.1
 """Where a second try takes less than so much of the time of a first one that did not end, the first one hung."""
 
+_WORTH_A_TRY = 1.05
+"""A call that did not end is made again where the machine needs so many times its time: less is not the cause."""
+
 _TOO_SLOW = 1 / _QUICK_AGAIN / 3
 """Where a machine is so many times slower than usual, it may have been three times slower still during the first."""
 
@@ -126,7 +129,8 @@ class Subject:
         """Whether a render did not end, and not since this machine is too busy: or else no second try is so quick."""
         if got.again and got.seconds < seconds * _QUICK_AGAIN:
             return self._heartbeat.late(since) < seconds / 2 and self._heartbeat.slowness() < _TOO_SLOW
-        busy = self._heartbeat.said(since) or self._heartbeat.unjudged(since)
+        # A second try had the time that this machine needs, or it is not judged.
+        busy = self._heartbeat.unjudged(since) or (self._heartbeat.said(since) and not got.again)
         return got.code == "DEADLINE_EXCEEDED" and not busy
 
     @property
@@ -179,7 +183,8 @@ class Subject:
         """Call a method; on a slow machine once more, with the time that it needs, where no answer came."""
         since = time.monotonic()
         got = await answer(method, request, seconds=seconds)
-        if got.code == "DEADLINE_EXCEEDED" and (longer := self._heartbeat.longer(seconds, since)) > seconds:
+        longer = self._heartbeat.longer(seconds, since)
+        if got.code == "DEADLINE_EXCEEDED" and longer > seconds * _WORTH_A_TRY:
             got = replace(await answer(method, request, seconds=longer), again=True)
             self._heartbeat.repeat(seconds)
         if got.code == "DEADLINE_EXCEEDED":

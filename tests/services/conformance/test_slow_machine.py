@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from slipway.conformance import subject, verdict, yardstick
+from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.outcome import Broken, Unjudged
 from slipway.conformance.report import as_expected, report
 from slipway.conformance.runner import Ending, Result, result
+from slipway.conformance.subject import Subject
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from slipway.conformance.yardstick import judge, judge_as_usual
 from tests.services.conformance.bent import Bent, Request
@@ -77,6 +79,35 @@ async def test_renders_that_do_not_end(
         for _ in range(subject.MOST_HUNG // together):
             await asyncio.gather(*(opened.subject.render(Request()) for _ in range(together)))
         assert opened.subject.hangs is hangs, reason
+
+
+@pytest.mark.parametrize(
+    ("late", "tries", "reason"),
+    [
+        (0.03, 3, "a machine that is hardly late is asked once"),
+        (0.6, 6, "a busy one twice, and the second try has the time that it needs"),
+    ],
+)
+async def test_renders_that_do_not_end_on_a_busy_machine(
+    monkeypatch: pytest.MonkeyPatch, late: float, tries: int, reason: str
+) -> None:
+    """Three such renders suffice there as well, so that a provisioner that hangs costs no more than a minute."""
+    monkeypatch.setattr(subject, "RENDER_SECONDS", 1.0)
+    asked = 0
+
+    async def never(_request: Request, _context: object) -> None:
+        nonlocal asked
+        asked += 1
+        await asyncio.Event().wait()
+
+    async with session(Bent(before=never)) as opened:
+        heartbeat = Heartbeat()
+        monkeypatch.setattr(heartbeat, "late", lambda _since, **_: late)
+        busy = Subject(opened.subject.endpoint, None, heartbeat=heartbeat)
+        for _ in range(subject.MOST_HUNG):
+            await busy.render(Request())
+        await busy.close()
+    assert (asked, busy.hangs) == (tries, True), reason
 
 
 @pytest.mark.parametrize(
