@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Self
 
+from slipway.contract.yaml_names import enum_word
 from slipway.reports.names import reason_of
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
@@ -47,7 +48,7 @@ class MachineReport:
         of_console = source.source == reportspb.REPORT_SOURCE_CONSOLE
         if source.state != reportspb.REPORT_STATE_FAILED:
             return cls(report.bundle_id, source.state, of_console)
-        phase = "" if not source.phase else planpb.Phase.Name(source.phase).removeprefix("PHASE_").lower()
+        phase = "" if not source.phase else enum_word(planpb.Phase.DESCRIPTOR, source.phase)
         return cls(
             report.bundle_id, source.state, of_console, phase, source.step, source.exit_code,
             reason_of(source.reason), reason_of(report.log_bundle.reason),

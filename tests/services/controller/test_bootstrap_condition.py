@@ -217,3 +217,10 @@ async def test_logs_reason_of_complete_bootstrap_is_ignored(reported: Reported) 
     """A machine that is complete has no reason of a failure, whatever its logs hold."""
     await reported.reported(COMPLETE, logs="DownloadNotFound")
     assert "DownloadNotFound" not in str(reported.bootstrap())
+
+
+async def test_a_phase_of_a_newer_gateway() -> None:
+    """A controller that is older than the gateway says what it knows, and goes on."""
+    reported = await worker_that_waits()
+    await reported.reported(FAILED, **{**FAILURE, "phase": 99})
+    assert "step 20-kubeadm of the phase unknown (99) failed" in reported.bootstrap()[2]
