@@ -93,11 +93,11 @@ async def test_renders_that_do_not_end_on_a_busy_machine(
 ) -> None:
     """Three such renders suffice there as well, so that a provisioner that hangs costs no more than a minute."""
     monkeypatch.setattr(subject, "RENDER_SECONDS", 1.0)
-    asked = 0
+    renders = 0
 
     async def never(_request: Request, _context: object) -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal renders
+        renders += 1
         await asyncio.Event().wait()
 
     async with session(Bent(before=never)) as opened:
@@ -107,7 +107,7 @@ async def test_renders_that_do_not_end_on_a_busy_machine(
         for _ in range(subject.MOST_HUNG):
             await busy.render(Request())
         await busy.close()
-    assert (asked, busy.hangs) == (tries, True), reason
+    assert (renders, busy.hangs) == (tries, True), reason
 
 
 @pytest.mark.parametrize(
