@@ -55,7 +55,10 @@ def import_config(config: ForeignConfig, surroundings: Surroundings | None = Non
     known = surroundings or Surroundings()
     importing = _Import(config, known)
     result = importing.result()
-    if importing.findings.needs_jinja or (known.whole and mixed(result.spec)):
+    if mixed(result.spec):
+        # Only cloud-init can render it, wherever the config stands.
+        return _Import(config, replace(known, facts=False, whole=True)).result()
+    if importing.findings.needs_jinja:
         return _Import(config, replace(known, facts=False)).result()
     return result
 
