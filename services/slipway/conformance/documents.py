@@ -77,6 +77,18 @@ def lacking(tree: Any) -> Iterator[Any]:
             yield from ([*tree[:at], less, *tree[at + 1 :]] for less in lacking(value))
 
 
+def marked(tree: Any, mark: str) -> Iterator[Any]:
+    """Give documents that have a mark in the place of one text each."""
+    if isinstance(tree, str):
+        yield mark
+    elif isinstance(tree, dict):
+        yield from ({**tree, key: other} for key, value in tree.items() for other in marked(value, mark))
+    elif isinstance(tree, list):
+        yield from (
+            [*tree[:at], other, *tree[at + 1 :]] for at, value in enumerate(tree) for other in marked(value, mark)
+        )
+
+
 def _is_json(media_type: str) -> bool:
     return media_type.partition(";")[0].endswith("json")
 

@@ -155,7 +155,8 @@ def _join(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, vers
     intent.cluster.name = "conformance"
     intent.cluster.endpoint.host = "api.conformance.example.com"
     intent.cluster.endpoint.port = 6443
-    intent.cluster.kubernetes_version = version
+    # The control plane is upgraded first, so that the two seldom stay the same for long.
+    intent.cluster.kubernetes_version = _next_patch(version)
     node = intent.kubernetes.node
     node.name.value = "worker-1"
     node.labels.append(kubernetespb.Label(name="example.com/pool", value="conformance"))
@@ -163,6 +164,11 @@ def _join(bundle: bundlepb.BootstrapBundle, info: provisionerpb.FormatInfo, vers
         kubernetespb.Taint(key="example.com/dedicated", value="tests", effect=kubernetespb.TAINT_EFFECT_NO_SCHEDULE)
     )
     credentials.given(bundle, info)
+
+
+def _next_patch(version: str) -> str:
+    minor, _, patch = version.rpartition(".")
+    return f"{minor}.{int(patch) + 1}"
 
 
 def applies(case: casepb.Case, info: provisionerpb.FormatInfo) -> bool:

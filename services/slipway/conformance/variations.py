@@ -131,7 +131,7 @@ def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
     They have names of their own. Lists that are in `tried` are left out; others are added to it.
     """
     known = faults(bundle)
-    for path, message, field in list(_lists(bundle, ())):
+    for path, message, field in list(lists_of(bundle, ())):
         name = f"{message.DESCRIPTOR.name}.{field.name}"
         if name in tried:
             continue
@@ -143,7 +143,7 @@ def lists(bundle: bundlepb.BootstrapBundle, tried: set[str]) -> Iterator[Variati
         first.CopyFrom(entries[0])
         del entries[:]
         for number in (2, 1, 3):
-            entries.append(_renamed(first, f"-{number}"))
+            entries.append(renamed(first, f"-{number}"))
         _bare(entries[1])
         if fits(other, bundle, known):
             yield Variation(name, other)
@@ -183,7 +183,8 @@ def _fields(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, Fie
                 yield from _fields(entry, (*path, (field.name, number if field.is_repeated else None)))
 
 
-def _lists(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, FieldDescriptor]]:
+def lists_of(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, FieldDescriptor]]:
+    """Give each list of messages below a message: the way to its holder, the holder, and the field."""
     for field, value in message.ListFields():
         if (not path and field.name not in PARTS) or field.message_type is None:
             continue
@@ -192,7 +193,7 @@ def _lists(message: Message, path: Steps) -> Iterator[tuple[Steps, Message, Fiel
         if field.is_repeated and not isinstance(value[0], contentpb.Segment | contentpb.TextSegment):
             yield path, message, field
         for number, entry in enumerate(value if field.is_repeated else [value]):
-            yield from _lists(entry, (*path, (field.name, number if field.is_repeated else None)))
+            yield from lists_of(entry, (*path, (field.name, number if field.is_repeated else None)))
 
 
 def held_by(message: Message, path: Sequence[tuple[str, int | None]]) -> Any:
@@ -219,13 +220,13 @@ def _rename(message: Message, before: str, after: str) -> None:
 _REFERENCES = frozenset({"owner", "group", "groups", "primary_group"})
 
 
-def _renamed(first: Message, suffix: str) -> Message:
-    """Give a copy whose texts end otherwise, where the rules of their fields allow it."""
+def renamed(first: Message, suffix: str, *, kept: str = "") -> Message:
+    """Give a copy whose texts, but for that of one field, end otherwise, where the rules of their fields allow it."""
     other = type(first)()
     other.CopyFrom(first)
     known = faults(first)
     for field, value in first.ListFields():
-        if field.type != FieldDescriptor.TYPE_STRING or field.is_repeated or field.name in _REFERENCES:
+        if field.type != FieldDescriptor.TYPE_STRING or field.is_repeated or field.name in _REFERENCES | {kept}:
             continue
         setattr(other, field.name, f"{value}{suffix}")
         if not faults(other) <= known:

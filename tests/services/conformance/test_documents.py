@@ -48,6 +48,12 @@ def test_values_differ_in_one_place() -> None:
     assert {**TREE, "a-2": TREE["a"]} in made
 
 
+def test_each_text_is_marked_once() -> None:
+    """Texts only, those in lists too, one at a time."""
+    made = [tree["a"] for tree in documents.marked(TREE, "mark")]
+    assert made == [{**TREE["a"], "words": ["mark", "y"]}, {**TREE["a"], "words": ["x", "mark"]}]
+
+
 def test_each_thing_lacks_once() -> None:
     """A document of five things and a list of two has as many that lack one."""
     assert len(list(documents.lacking(TREE))) == 1 + 4 + 2

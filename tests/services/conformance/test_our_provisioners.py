@@ -43,6 +43,8 @@ _ROWS = {
     "ignition_twelfth": "twelfth, Ignition in Python a fourth time",
     "cloud_init_twelfth": "twelfth, cloud-init in Python a fifth time",
     "bottlerocket_twelfth": "twelfth, Bottlerocket in Go a sixth time",
+    "talos_thirteenth": "thirteenth, Talos in Python a fourth time",
+    "bottlerocket_thirteenth": "thirteenth, Bottlerocket in Go a seventh time",
 }
 
 _PROGRAM = """

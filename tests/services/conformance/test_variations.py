@@ -2,6 +2,7 @@
 
 import pytest
 
+from slipway.conformance.likenesses import likenesses
 from slipway.conformance.variations import Variation, lists, parts, values, words
 from slipway.contract.validation import violations
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -104,3 +105,18 @@ def test_lists_of_three() -> None:
     assert [user.name for user in users] == ["operator-2", "operator-1", "operator-3"]
     assert [user.gecos for user in users] == ["O. Perator-2", "", "O. Perator-3"]
     assert [user.HasField("uid") for user in users] == [True, False, True]
+
+
+def test_entries_that_are_alike_in_one_field() -> None:
+    """Each text of an entry is once that of another one, unless it is the entry's name; no rule is broken."""
+    bundle = _bundle()
+    server = bundle.intent.kubernetes.control_plane.api_server
+    server.volumes.add(name="a", host_path="/var/a", mount_path="/a")
+    known, tried = {fault.path for fault in violations(bundle)}, set[str]()
+    made = [entry for entry in likenesses(bundle, tried) if entry.field.startswith("Component.volumes")]
+    volumes = [entry.bundle.intent.kubernetes.control_plane.api_server.volumes for entry in made]
+    assert [(before.host_path, before.mount_path) for before, _ in volumes] == [("/var/a", "/a")] * len(volumes)
+    assert ("/var/a", "/a-like") in [(behind.host_path, behind.mount_path) for _, behind in volumes]
+    assert "a" not in [behind.name for _, behind in volumes]
+    assert [entry.field for entry in made if {fault.path for fault in violations(entry.bundle)} - known] == []
+    assert list(likenesses(bundle, tried)) == []

@@ -17,6 +17,7 @@ from slipway.conformance.richest import richest
 from slipway.conformance.rounds import named
 from slipway.conformance.session import Session
 from slipway.conformance.trial import feature_trials
+from slipway.contract.features import compute_features
 from slipway.contract.items import within
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
@@ -44,7 +45,11 @@ async def unknown_value_of_every_enum(session: Session, info: provisionerpb.Form
 @CHECKS.check_format("RND-017")
 async def every_reference(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Wherever a secret is asked for, one that is not there is refused, at the reference."""
-    all_hold(await _each(session, info, _dangling, _refused_as_missing))
+    problems = await _each(session, info, _dangling, _refused_as_missing)
+    for trial in await rendered(session, info):
+        if trial.case.bundle.extensions:
+            problems += await _behind_an_extension(session, trial.request)
+    all_hold(list(dict.fromkeys(problems)))
 
 
 @CHECKS.check_format("ERR-006")
@@ -62,6 +67,23 @@ async def behind_another(session: Session, info: provisionerpb.FormatInfo) -> No
         (trial.case.name, await displacement.problem(trial.request, trial.answer, trial.case.name)) for trial in refused
     ]
     all_hold([f"{name}: {text}" for name, text in problems if text])
+
+
+async def _behind_an_extension(session: Session, request: provisionerpb.RenderRequest) -> list[str]:
+    """Give what is wrong where a further extension, behind those of a request, refers to a secret that is not there."""
+    made = provisionerpb.RenderRequest()
+    made.CopyFrom(request)
+    path = f"extensions[{len(request.bundle.extensions)}]"
+    extension = made.bundle.extensions.add()
+    extension.CopyFrom(request.bundle.extensions[-1])
+    extension.content.Clear()
+    reference = extension.content.segments.add().secret_ref
+    reference.name, reference.key = "conformance", "conformance-is-not-there"
+    del made.bundle.required_features[:]
+    compute_features(made.bundle)
+    change = Change(f"{path}.content.segments[0].secret_ref.key", reference.key)
+    text = _refused_as_missing(made, request.bundle, change, await session.subject.render(made))
+    return [f"ext.{extension.id}: {text}"] if text else []
 
 
 async def _each(session: Session, info: provisionerpb.FormatInfo, choose: _Choice, judge: _Judge) -> list[str]:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from google.protobuf.message import Message
 
-from slipway.conformance import requests
+from slipway.conformance import material, requests
 from slipway.conformance.bounds import outside
 from slipway.conformance.changes import scalars
 from slipway.conformance.check import Checks
+from slipway.conformance.checks.extensions import secrets_in_documents
 from slipway.conformance.checks.meaning import read
-from slipway.conformance.checks.splicing import BYTES
+from slipway.conformance.checks.splicing import BYTES, ESCAPES
 from slipway.conformance.outcome import NotRun, all_hold
 from slipway.conformance.rounds import named
 from slipway.conformance.session import Session
@@ -45,8 +46,9 @@ _VALUES: Sequence[tuple[Callable[[bytes], bytes], str]] = (
 _ENDS: Sequence[tuple[Callable[[bytes], bytes], str]] = (
     (lambda value: value + b"\n", "a longer authority"),
     (lambda value: value + b"\n\n", "an authority that is longer by two"),
+    (lambda value: value + material.pair("the next one")[0], "an authority and the one that comes after it"),
 )
-"""Of three lengths each remainder of 3 is one, by which base64 ends otherwise."""
+"""Of three lengths each remainder of 3 is one, by which base64 ends otherwise. Who renews an authority has two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ async def other_secrets(session: Session, info: provisionerpb.FormatInfo) -> Non
             held = requests.files(secrets=[requests.secret("conformance", "inserted", value)])
             wider = _Place(place.name, place.path, requests.merged(place.request, held, info))
             problems += await _arrives(session, info, wider, content, reason)
+    problems += await secrets_in_documents(session, info, {what: value for value, what in ESCAPES})
     all_hold(problems)
 
 

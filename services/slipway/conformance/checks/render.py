@@ -154,7 +154,7 @@ async def not_compressed(session: Session, info: provisionerpb.FormatInfo) -> No
 async def validate_only(session: Session, info: provisionerpb.FormatInfo) -> None:
     """A mere check gives the same verdict and no user data."""
     differing = set()
-    for request in (await rich(session, info), await _expiring(session, info, (_LATE, _EARLY))):
+    for request in (await rich(session, info), await _expiring(session, info, ((_LATE, _NANOS), (_EARLY, _NANOS)))):
         full = await session.subject.rendered(request)
         request.validate_only = True
         response = await session.subject.rendered(request)
@@ -203,7 +203,9 @@ async def attachments(session: Session, info: provisionerpb.FormatInfo) -> None:
 @CHECKS.check_format("RND-012")
 async def expire_time(session: Session, info: provisionerpb.FormatInfo) -> None:
     """The earliest expiry is told."""
-    for times in ((_LATE, _EARLY), (_EARLY, _LATE)):
+    of_one_second = ((_EARLY, _NANOS), (_EARLY, _NANOS + 1))
+    of_two = ((_EARLY, _NANOS), (_LATE, 0))
+    for times in (of_two, of_two[::-1], of_one_second, of_one_second[::-1]):
         response = await session.subject.rendered(await _expiring(session, info, times))
         right = (response.expire_time.seconds, response.expire_time.nanos) == (_EARLY, _NANOS)
         expect(right, "`expire_time` is not the earliest of the secrets', to the nanosecond")
@@ -219,7 +221,7 @@ async def no_expire_time(session: Session, info: provisionerpb.FormatInfo) -> No
 @CHECKS.check_format("RND-013")
 async def expired(session: Session, info: provisionerpb.FormatInfo) -> None:
     """Render has no clock: what expired long ago is rendered."""
-    response = await session.subject.rendered(await _expiring(session, info, (_PAST, _LATE)))
+    response = await session.subject.rendered(await _expiring(session, info, ((_PAST, _NANOS), (_LATE, _NANOS))))
     expect(response.expire_time.seconds == _PAST, "`expire_time` is not the earliest of the secrets'")
 
 
@@ -250,9 +252,9 @@ def _foldered(name: str) -> bool:
 
 
 async def _expiring(
-    session: Session, info: provisionerpb.FormatInfo, times: Iterable[int]
+    session: Session, info: provisionerpb.FormatInfo, times: Iterable[tuple[int, int]]
 ) -> provisionerpb.RenderRequest:
-    """Give a request of which secrets expire at these times (seconds since 1970)."""
+    """Give a request of which secrets expire at these times: seconds since 1970, and nanoseconds."""
     request = await session.base(info)
     if info.kubernetes_input != requests.INTENT:
         found = [requests.secret("conformance", f"key-{number}", b"value") for number in (1, 2)]
@@ -261,6 +263,6 @@ async def _expiring(
             segment = of.os.files[0].content.segments.add()
             segment.secret_ref.name, segment.secret_ref.key = one.name, one.key
         request = requests.merged(request, of, info)
-    for secret, seconds in zip(request.bundle.secrets.secrets, times, strict=False):
-        secret.expire_time.seconds, secret.expire_time.nanos = seconds, _NANOS
+    for secret, (seconds, nanos) in zip(request.bundle.secrets.secrets, times, strict=False):
+        secret.expire_time.seconds, secret.expire_time.nanos = seconds, nanos
     return request

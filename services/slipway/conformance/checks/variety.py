@@ -13,6 +13,7 @@ from slipway.conformance.compare import compare
 from slipway.conformance.comparison import SYSTEMS_OWN
 from slipway.conformance.decoders import decoded
 from slipway.conformance.displacement import Displacement
+from slipway.conformance.likenesses import likenesses
 from slipway.conformance.outcome import all_hold
 from slipway.conformance.pairs import clashes, labels, namesakes, pairs, places, twins
 from slipway.conformance.refusal import REFUSALS, wrong
@@ -54,10 +55,12 @@ async def other_values(session: Session, info: provisionerpb.FormatInfo) -> None
 
 @CHECKS.check_format("RND-019")
 async def other_lists(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """Each list has three entries, of which one says less than the others."""
-    tried: set[str] = set()
-    rich = reversed(await rendered(session, info))
-    all_hold(await _tried(session, info, (lists(trial.request.bundle, tried) for trial in rich)))
+    """Each list has three entries, of which one says less than the others, and one more that has a text of another."""
+    tried, alike = set[str](), set[str]()
+    rich = list(reversed(await rendered(session, info)))
+    made = [lists(trial.request.bundle, tried) for trial in rich]
+    made += [likenesses(trial.request.bundle, alike) for trial in rich]
+    all_hold(await _tried(session, info, made))
 
 
 @CHECKS.check_format("RND-019")
