@@ -99,7 +99,7 @@ The twelfth is of 20 slips in two languages, of which 13 were seen at first. The
 the suite itself hid by taking away too much at once; these are classes of checks now. The last two were shares that
 leave room on a disk, which are a case since then, and a number as a text, which the author's own decoder took, too.
 The thirteenth is of 20 slips in two languages, of which 13 were seen at first. The other ones took for the name of an
-item what is none, or lost what two versions, two authorities or two times of one second differ in; two were in
+item what two may share, or lost what two versions, two authorities or two times of one second differ in; two were in
 extensions: the path of the second one, and a secret in a document. The one that is not seen breaks nothing, as Talos
 itself does what is left out.
 A slip is seen when a check fails or warns; all others are in
