@@ -183,8 +183,9 @@ class Subject:
         """Call a method; on a slow machine once more, with the time that it needs, where no answer came."""
         since = time.monotonic()
         got = await answer(method, request, seconds=seconds)
-        longer = self._heartbeat.longer(seconds, since)
-        if got.code == "DEADLINE_EXCEEDED" and longer > seconds * _WORTH_A_TRY:
+        # How slow the machine is takes some milliseconds to find out.
+        longer = self._heartbeat.longer(seconds, since) if got.code == "DEADLINE_EXCEEDED" else 0.0
+        if longer > seconds * _WORTH_A_TRY:
             got = replace(await answer(method, request, seconds=longer), again=True)
             self._heartbeat.repeat(seconds)
         if got.code == "DEADLINE_EXCEEDED":

@@ -177,3 +177,18 @@ async def test_a_finding_stays(late: float) -> None:
     busy = "this machine was busy: the suite itself was 5.0 seconds late during this check"
     assert (made.ending, made.found) == (Ending.FAILED, ("it did not come", *([busy] if late else [])))
     assert (passed.ending, passed.found) == (Ending.PASSED, ())
+
+
+async def test_an_answer_in_time_needs_no_measurement() -> None:
+    """How slow the machine is takes milliseconds to find out, and a run has thousands of calls."""
+    measured: list[float] = []
+
+    def slowness() -> float:
+        measured.append(1.0)
+        return 1.0
+
+    async with session(Bent()) as opened:
+        subject = Subject(opened.subject.endpoint, None, heartbeat=Heartbeat(slowness=slowness))
+        got = await subject.render(await opened.base(opened.info.formats[0]))
+        await subject.close()
+    assert (got.ok, measured) == (True, [])
