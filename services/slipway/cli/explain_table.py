@@ -18,7 +18,6 @@ from slipway.bootstrapper.explain_matrix import HIDDEN, counts_fields
 from slipway.cli.entry_table import short_field
 from slipway.cli.output import style_of
 from slipway.contract.source_position import with_remedy
-from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 _EXTENSION = "ext."
@@ -30,7 +29,7 @@ _MOST_FIELDS = 3
 
 def verdict(cell: bootstrappb.ExplainCell) -> str:
     """Give a verdict for people: "native"."""
-    return enum_word(bootstrappb.Verdict.DESCRIPTOR, cell.verdict)
+    return bootstrappb.Verdict.Name(cell.verdict).removeprefix("VERDICT_").lower()
 
 
 def matrix(title: str, answer: bootstrappb.ExplainResponse, shown: Sequence[int], width: int) -> Table:

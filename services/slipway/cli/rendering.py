@@ -16,7 +16,6 @@ from slipway.cli.backend import Backend
 from slipway.cli.remedies import what_to_do
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import did_you_mean
-from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -172,7 +171,7 @@ async def ask(  # noqa: PLR0913  # the options of the commands that render
 
 def role_name(role: clusterpb.Role.ValueType) -> str:
     """Give a role for people: "control-plane"."""
-    return enum_word(clusterpb.Role.DESCRIPTOR, role)
+    return clusterpb.Role.Name(role).removeprefix("ROLE_").lower().replace("_", "-")
 
 
 def complete(entries: Sequence[Entry]) -> bool:
@@ -184,7 +183,7 @@ def complete(entries: Sequence[Entry]) -> bool:
 def diagnostic_tree(diagnostic: diagnosticpb.Diagnostic) -> dict[str, str]:
     """Give a diagnostic as plain data."""
     return {
-        "severity": enum_word(diagnosticpb.Severity.DESCRIPTOR, diagnostic.severity),
+        "severity": diagnosticpb.Severity.Name(diagnostic.severity).removeprefix("SEVERITY_").lower(),
         "code": diagnostic.code,
         "message": diagnostic.message,
         "field": describe(diagnostic.origin)

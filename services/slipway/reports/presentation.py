@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Self
 
-from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
@@ -83,14 +82,18 @@ def state_of(report: reportspb.Report) -> str:
 
 def state_of_source(part: reportspb.SourceReport) -> str:
     """Give the state that a source reports."""
-    return enum_word(reportspb.ReportState.DESCRIPTOR, part.state)
+    return _word(reportspb.ReportState.Name(part.state), "REPORT_STATE_")
 
 
 def phase_of(part: reportspb.SourceReport) -> str:
     """Give the phase; empty for the whole bootstrap."""
-    return enum_word(planpb.Phase.DESCRIPTOR, part.phase) if part.phase else ""
+    return _word(planpb.Phase.Name(part.phase), "PHASE_") if part.phase else ""
 
 
 def source_of(part: reportspb.SourceReport) -> str:
     """Give the source: "file" for what was read out of files of a machine."""
-    return enum_word(reportspb.ReportSource.DESCRIPTOR, part.source) if part.source else "file"
+    return _word(reportspb.ReportSource.Name(part.source), "REPORT_SOURCE_") if part.source else "file"
+
+
+def _word(name: str, prefix: str) -> str:
+    return name.removeprefix(prefix).lower()

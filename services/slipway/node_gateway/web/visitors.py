@@ -14,6 +14,7 @@ from slipway.rpc.identity import Identity
 _SYSTEM = "system:"
 _LONGEST_NAME = 256
 _MOST_GROUPS = 256
+_SPIFFE = "spiffe://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +108,4 @@ def _identity_of(request: web.Request) -> Identity | None:
     if not certificate:
         return None
     names = certificate.get("subjectAltName") or ()
-    return Identity.of_uris(value for kind, value in names if kind == "URI")
+    return Identity(tuple(value for kind, value in names if kind == "URI" and value.startswith(_SPIFFE)))

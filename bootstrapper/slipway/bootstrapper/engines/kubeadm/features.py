@@ -90,7 +90,6 @@ _MAY_HOLD_FACTS = (
     f"{_CONTROL_PLANE}.files",
     "kubernetes.etcd.local.arguments",
     OPTIONS,
-    f"{OPTIONS}.machine_values",
 )
 CONTROL_PLANE_ROLES = ("kubernetes.role.init", "kubernetes.role.control_plane")
 

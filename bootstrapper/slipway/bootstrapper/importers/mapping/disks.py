@@ -98,12 +98,11 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
             part.type = kind
     if not partition.disk_layout:
         item.partitions.add()
-    shares = sum(layout.percentage for layout in partition.disk_layout)
-    if context.format == CLOUD_CONFIG and 0 < shares < _WHOLE:
+    if context.format == CLOUD_CONFIG and 0 < sum(layout.percentage for layout in partition.disk_layout) < _WHOLE:
         last = len(partition.disk_layout) - 1
         message = "cloud-init gives all that is left of the disk to the last partition, today as well"
         context.findings.inform(place.at("diskLayout", last, "percentage"), "LAST_PARTITION_TAKES_REST", message)
-        item.partitions[last].percentage += _WHOLE - shares
+        item.partitions[last].ClearField("percentage")
     return item
 
 
