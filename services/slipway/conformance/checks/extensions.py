@@ -21,8 +21,8 @@ _AT_ONCE = 4
 _MOST = 60
 """How many changes of one document are tried."""
 
-_MARK, _TWO = "conformance-mark", 2
-"""What stands in the place of a text until it is known what to write there; what it parts a document into."""
+_MARK = "conformance-mark"
+"""Stands in the place of a text until it is known what to write there."""
 
 
 @CHECKS.check_format("RND-019")
@@ -93,9 +93,9 @@ def _marked(trial: Trial) -> Iterator[tuple[provisionerpb.RenderRequest, list[by
     extension = trial.request.bundle.extensions[-1]
     tree = documents.read(Contents(trial.request.bundle).bytes_of(extension.content) or b"", extension.media_type)
     for other in documents.marked(tree, _MARK):
-        parts = documents.written(other, extension.media_type).split(json.dumps(_MARK).encode())
-        if len(parts) == _TWO:
-            yield trial.request, parts
+        before, mark, behind = documents.written(other, extension.media_type).partition(json.dumps(_MARK).encode())
+        if mark:
+            yield trial.request, [before, behind]
 
 
 async def _spliced(
