@@ -18,7 +18,7 @@ from slipway.contract.errors import SpecInvalid
 from tests.bootstrapper.asking import bootstrapper
 from tests.bootstrapper.lowering.runners.test_windows_runner import problems
 from tests.bootstrapper.test_reporting_spec import BASE64, PUT, URL, WINDOWS, request
-from tests.oracles.powershell import texts
+from tests.oracles.powershell import arguments, texts
 
 PROGRAM = script([], programs=["report"], functions=["Start-Report"])
 EVENTS_ONLY = "put: {url: {name: report, key: url}}"
@@ -109,6 +109,29 @@ def test_commands_exist() -> None:
     called = {name for name in written("command_name") if name[0].isalpha()}
     assert called >= functions - {"Start-Report"}
     assert called - functions <= known
+
+
+def value(start: str, **variables: str) -> str:
+    """Give the value of the one expandable string of Start-Report that begins so, with these variables."""
+    (literal,) = [text for text in written("expandable_string_literal") if text.startswith(f'"{start}')]
+    assert literal in function("Start-Report")
+    text = literal[1:-1].replace('""', '"')
+    for name, content in variables.items():
+        text = text.replace(f"${name}", content)
+    return text
+
+
+def test_task_starts_a_path_with_blanks() -> None:
+    """The script's own path stays one argument in both command lines: that of schtasks.exe and that of the task."""
+    path = "C:\\Program Data\\a b\\steps\\report.ps1"
+    started = value("powershell.exe ", PSCommandPath=path)
+    *_, name, task = arguments(value("/Create ", started=started))
+    assert name == "/TR"
+    assert arguments(task) == [
+        *("powershell.exe", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File"),
+        path,
+        "send",
+    ]
 
 
 def test_waits_are_bounded() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tools.oracles.machineadm import SOURCE
 
-_PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/machineadm.md").read_text(encoding="utf-8")
+_ROOT = Path(__file__).resolve().parents[2]
+_PAGE = (_ROOT / "docs/reference/machineadm.md").read_text(encoding="utf-8")
 
 
 def _rows(heading: str) -> list[list[str]]:
@@ -19,6 +20,13 @@ def test_every_clause_is_on_the_page() -> None:
     """The table of clauses is that which image-check goes by."""
     clauses = json.loads((SOURCE / "internal/image/clauses.json").read_text(encoding="utf-8"))
     assert _rows("Clauses")[2:] == [[f"`{clause['id']}`", clause["text"]] for clause in clauses]
+
+
+def test_every_clause_of_the_agent_has_its_tests() -> None:
+    """They are numbered, and the files with their tests are there."""
+    rows = _rows("Clauses of the agent")[2:]
+    assert [row[0] for row in rows] == [f"`MA-A{number:02}`" for number in range(1, len(rows) + 1)]
+    assert [row[2] for row in rows if not (_ROOT / row[2].strip("`")).is_file()] == []
 
 
 def test_every_reason_is_on_the_page() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.oracles.generated_network import fact
 from tests.oracles.generated_values import reference
 
@@ -46,8 +47,9 @@ def _parts(*texts: str) -> contentpb.MachineText:
     return contentpb.MachineText(segments=[contentpb.TextSegment(text=text) for text in texts])
 
 
-# kubeadm wants the file to be there.
+# kubeadm wants these files to be there.
 CA_PATH = "/etc/gen-ca.crt"
+DISCOVERY_PATH = "/etc/gen-discovery.conf"
 _TOKENS = (secretpb.SecretValue(value="abcdef.0123456789ab@"), reference("token"))
 
 # Of each field's arguments there are at most three, and of files.
@@ -97,6 +99,7 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "KubeadmOptions.tls_bootstrap_token": _TOKENS,
     "KubeadmOptions.ca_path": (CA_PATH,),
     "TokenDiscovery.token": _TOKENS,
+    "FileDiscovery.path": (DISCOVERY_PATH,),
     "FileDiscovery.kubeconfig": (
         contentpb.Content(text=_KUBECONFIG + "x}}]\n"),
         _spliced(_KUBECONFIG, contentpb.SPLICE_ENCODING_JSON_STRING, "}}]\n"),
@@ -138,6 +141,13 @@ BY_FIELD: Mapping[str, tuple[Any, ...]] = {
     "KubeadmOptions.ignored_preflight_errors": ("NumCPU", "Mem", "Port-10250"),
     "KubeadmOptions.skipped_phases": ("addon/kube-proxy", "addon/coredns", "show-join-command"),
     "KubeadmOptions.verbosity": (0, 5),
+    "KubeadmOptions.machine_values": (
+        specpb.KubeadmMachineValue(field="apiServer.certSANs[0]", value=_parts("gen-@", ".example.com")),
+        specpb.KubeadmMachineValue(
+            field="nodeRegistration.criSocket",
+            value=fact(contentpb.FACT_KIND_LOCAL_HOSTNAME, before="unix:///run/gen-"),
+        ),
+    ),
     "KubeadmPatch.content": (
         contentpb.Content(text="{}\n"),
         _spliced("{metadata: {annotations: {gen-@: ", contentpb.SPLICE_ENCODING_JSON_STRING, "}}}\n"),

@@ -46,6 +46,11 @@ def texts(script: str) -> Iterator[str]:
         yield from _inside(re.sub("(['\u2018\u2019\u201a\u201b])\\1", r"\1", literal[1:-1]))
 
 
+def arguments(line: str) -> list[str]:
+    """Give what a program makes of its command line."""
+    return [_argument(word) for word in _ARGUMENT.findall(line)]
+
+
 def _literals(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
     if node.type in _TEXTS:
         # A literal within double quotes is the program's own: no value is ever written there.
@@ -69,7 +74,7 @@ def _inside(text: str) -> Iterator[str]:
         yield from documents_in(text)
         yield from texts(text)
     else:
-        yield from (_argument(word) for word in _ARGUMENT.findall(text))
+        yield from arguments(text)
 
 
 def _argument(word: str) -> str:

@@ -164,6 +164,7 @@ def booted(number: int) -> Booted:
     given = {
         _KUBEADM: File(mode=0o755, host=kubeadm.program()),
         generated_kubernetes_values.CA_PATH: File(cluster.pki()["ca.crt"].encode()),
+        generated_kubernetes_values.DISCOVERY_PATH: File(b"that of the image\n"),
     }
     validate = Command((_KUBEADM, "config", "validate", "--config", "/etc/slipway/kubeadm.yaml"), timeout=60.0)
     with both(answers["cloud-init"].user_data, answers["ignition"].user_data, given) as (left, right):

@@ -42,6 +42,7 @@ def test_kubeadm_of_each_api_takes_the_documents(version: str, engine: Callable[
             facts.kubernetes_version = VERSIONS[version]
         _fit(asked.subject.spec, version)
         _fill_in(asked.subject.spec.kubernetes)
+        _fill_in(asked.subject.spec.engine_options)
         before = generated.said(asked.subject.spec.kubernetes)
         answers, _ = agreement.render_by_all(asked, ("cloud-init",))
         # Were most of it refused, little would be proved.

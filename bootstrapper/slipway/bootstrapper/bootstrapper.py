@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from slipway.bootstrapper.assembly.secret_uses import check_expiry, secrets_field
-from slipway.bootstrapper.assembly.subject import CheckedSubject, check_credentials
+from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.assembly.subject_rules import check_credentials
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.credentials.store import AnyStore
 from slipway.bootstrapper.delivery.fetching import (

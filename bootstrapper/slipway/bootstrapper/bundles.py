@@ -1,7 +1,8 @@
 """Gives bundles to people: neutral or lowered, and without secrets unless the operator allows them to this caller."""
 
 from slipway.bootstrapper.assembly.membership import complete_membership
-from slipway.bootstrapper.assembly.subject import check, check_credentials
+from slipway.bootstrapper.assembly.subject import check
+from slipway.bootstrapper.assembly.subject_rules import check_credentials
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.placeholders import user_placeholders

@@ -72,7 +72,9 @@ class Callers:
         if identity is None:
             return
         if not identity.spiffe_ids:
-            raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
+            raise Unauthenticated(
+                "the caller's certificate has no SPIFFE id: it needs one URI, spiffe://..., and no other"
+            )
         if any(_is_service(identifier) for identifier in identity.spiffe_ids):
             raise PermissionDenied("a service may not call the bootstrapper")
         if self._allowed is None:

@@ -4,6 +4,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 )
@@ -14,13 +15,13 @@ const Removed = "<removed>"
 // Redactor knows the secrets of one machine.
 type Redactor struct{ pieces *pieces }
 
-// New makes a redactor of the values of secrets. Each is looked for as it is, in base64, in hexadecimal, with escapes,
-// and split over lines.
+// New makes a redactor of the values of secrets. Each is looked for as it is, in base64, in base32, in hexadecimal, with
+// escapes, and split over lines.
 func New(values [][]byte) *Redactor {
 	var forms [][]byte
 	for _, value := range values {
 		forms = append(forms, value, []byte(hex.EncodeToString(value)))
-		forms = append(forms, inBase64(value)...)
+		forms = append(append(forms, inBase64(value)...), inBase32(value)...)
 	}
 	return &Redactor{newPieces(forms)}
 }
@@ -35,6 +36,16 @@ func inBase64(value []byte) [][]byte {
 		if len(text) > first+2 {
 			forms = append(forms, []byte(text[first:len(text)-1]))
 		}
+	}
+	return forms
+}
+
+// inBase32 gives the signs that a value has in base32 wherever it begins in what was encoded.
+func inBase32(value []byte) [][]byte {
+	var forms [][]byte
+	for before := range 5 {
+		text := base32.StdEncoding.EncodeToString(append(make([]byte, before), value...))
+		forms = append(forms, []byte(text[(before*8+4)/5:(before+len(value))*8/5]))
 	}
 	return forms
 }

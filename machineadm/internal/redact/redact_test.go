@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -20,6 +21,9 @@ func TestAValueIsFoundInEveryForm(t *testing.T) {
 		"base64":                 base64.StdEncoding.EncodeToString([]byte(secret)),
 		"base64, one behind":     base64.StdEncoding.EncodeToString([]byte("x" + secret + "y")),
 		"base64, two behind":     base64.URLEncoding.EncodeToString([]byte("xy" + secret)),
+		"base32":                 base32.StdEncoding.EncodeToString([]byte(secret)),
+		"base32, small letters":  strings.ToLower(base32.StdEncoding.EncodeToString([]byte("x" + secret))),
+		"base32, four behind":    base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte("abcd" + secret)),
 		"hex":                    hex.EncodeToString([]byte(secret)),
 		"HEX":                    strings.ToUpper(hex.EncodeToString([]byte(secret))),
 		"hex with colons":        strings.TrimSuffix(fmt.Sprintf("% x", secret), " "),

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from slipway.bootstrapper.artifacts.distribution import FOLDER, SUFFIX, DistributionFolder
+from slipway.bootstrapper.artifacts.dsse import read_envelope
 from slipway.bootstrapper.artifacts.folder import ReleaseFolder
 from slipway.bootstrapper.artifacts.refusal import ArtifactRefused
 from slipway.bootstrapper.artifacts.release import Release
@@ -116,7 +117,7 @@ def list_(folder: Path, keys: str, minimum_version: str | None, output: str) -> 
       2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     trust = _trust(keys, minimum_version)
-    rows, _ = _judged(folder, lambda manifest: trust.open(manifest.read_bytes()), "trusted")
+    rows, _ = _judged(folder, lambda manifest: trust.open(read_envelope(manifest)), "trusted")
     if not rows:
         sys.exit(FAILED)
     _print(rows, output)

@@ -18,6 +18,7 @@ from slipway.bootstrapper.explain_matrix import HIDDEN, counts_fields
 from slipway.cli.entry_table import short_field
 from slipway.cli.output import style_of
 from slipway.contract.source_position import with_remedy
+from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 
 _EXTENSION = "ext."
@@ -29,7 +30,7 @@ _MOST_FIELDS = 3
 
 def verdict(cell: bootstrappb.ExplainCell) -> str:
     """Give a verdict for people: "native"."""
-    return bootstrappb.Verdict.Name(cell.verdict).removeprefix("VERDICT_").lower()
+    return enum_word(bootstrappb.Verdict.DESCRIPTOR, cell.verdict)
 
 
 def matrix(title: str, answer: bootstrappb.ExplainResponse, shown: Sequence[int], width: int) -> Table:

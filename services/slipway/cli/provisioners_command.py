@@ -16,6 +16,7 @@ from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
 from slipway.cli.options import Connection, connection_from, connection_options, output_option
 from slipway.cli.output import emit, note, show, table
+from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
 _COLUMNS = ("name", "version", "state", "format", "features", "endpoint")
@@ -109,4 +110,4 @@ def _rows(tree: dict[str, Any]) -> list[list[str]]:
 
 def state_name(state: registrypb.InstanceState.ValueType) -> str:
     """Give a state for people: "not-ready"."""
-    return registrypb.InstanceState.Name(state).removeprefix("INSTANCE_STATE_").lower().replace("_", "-")
+    return enum_word(registrypb.InstanceState.DESCRIPTOR, state)

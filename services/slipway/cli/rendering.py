@@ -16,6 +16,7 @@ from slipway.cli.backend import Backend
 from slipway.cli.remedies import what_to_do
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import did_you_mean
+from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -171,7 +172,7 @@ async def ask(  # noqa: PLR0913  # the options of the commands that render
 
 def role_name(role: clusterpb.Role.ValueType) -> str:
     """Give a role for people: "control-plane"."""
-    return clusterpb.Role.Name(role).removeprefix("ROLE_").lower().replace("_", "-")
+    return enum_word(clusterpb.Role.DESCRIPTOR, role)
 
 
 def complete(entries: Sequence[Entry]) -> bool:
@@ -183,7 +184,7 @@ def complete(entries: Sequence[Entry]) -> bool:
 def diagnostic_tree(diagnostic: diagnosticpb.Diagnostic) -> dict[str, str]:
     """Give a diagnostic as plain data."""
     return {
-        "severity": diagnosticpb.Severity.Name(diagnostic.severity).removeprefix("SEVERITY_").lower(),
+        "severity": enum_word(diagnosticpb.Severity.DESCRIPTOR, diagnostic.severity),
         "code": diagnostic.code,
         "message": diagnostic.message,
         "field": describe(diagnostic.origin)

@@ -65,8 +65,5 @@ def end_of(status: str, reason: str, message: str) -> tuple[str, str, str]:
 
 
 def _reason(report: MachineReport) -> str:
-    """Give the report's own reason, where it is one that a condition may have and is not one of the controller's."""
-    reason = report.reason
-    if not reason or not reason[0].isalpha() or reason in _OWN:
-        return Reason.BOOTSTRAP_FAILED
-    return reason
+    """Give the report's own reason, where it has one that is not one of the controller's."""
+    return Reason.BOOTSTRAP_FAILED if not report.reason or report.reason in _OWN else report.reason

@@ -181,6 +181,10 @@ class Controller:
         started = time.perf_counter()
         following = await self._reconciler.reconcile(facts, waited=lambda reason: self._waited(key, reason))
         self._reconciler.metrics.reconciled(time.perf_counter() - started)
+        if self.watches.facts(key) is None:
+            # It went meanwhile, when everything about it was forgotten.
+            self._forget(facts.config)
+            return
         self._schedule(key, following)
 
     def _schedule(self, key: Key, following: Next) -> None:
@@ -209,6 +213,7 @@ class Controller:
     def _forget(self, config: Json) -> None:
         metadata = config["metadata"]
         key = (metadata["namespace"], metadata["name"])
+        self.watches.halted.pop(key, None)
         self._since.pop(key, None)
         self.queue.forget(key)
         self._reconciler.reporter.forget(metadata["uid"])

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Self
 
+from slipway.contract.yaml_names import enum_word
+from slipway.reports.names import reason_of
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
@@ -18,7 +20,7 @@ class MachineReport:
         phase: of the step that failed, as people write it; "" for the whole bootstrap.
         step: that step.
         exit_code: of it.
-        reason: why it failed, as in BootstrapEvent.
+        reason: why it failed, as in BootstrapEvent; "" where it breaks the grammar of reasons.
         logs_reason: what the diagnosis found in its logs, or "".
         sequence: of its last event, where one machine has several texts; else 0. It is no part of what is said.
     """
@@ -46,8 +48,8 @@ class MachineReport:
         of_console = source.source == reportspb.REPORT_SOURCE_CONSOLE
         if source.state != reportspb.REPORT_STATE_FAILED:
             return cls(report.bundle_id, source.state, of_console)
-        phase = "" if not source.phase else planpb.Phase.Name(source.phase).removeprefix("PHASE_").lower()
+        phase = "" if not source.phase else enum_word(planpb.Phase.DESCRIPTOR, source.phase)
         return cls(
-            report.bundle_id, source.state, of_console, phase, source.step, source.exit_code, source.reason,
-            report.log_bundle.reason,
+            report.bundle_id, source.state, of_console, phase, source.step, source.exit_code,
+            reason_of(source.reason), reason_of(report.log_bundle.reason),
         )  # fmt: skip

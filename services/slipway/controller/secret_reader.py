@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+import re
 from collections.abc import Collection, Iterator, Mapping
 from weakref import WeakValueDictionary
 
@@ -30,7 +31,9 @@ _CLUSTER_SUFFIXES = (
 NAME_ANNOTATION = "bootstrap.slipway.dev/secret-name"
 """Annotation of a Secret that a provisioner declared: the declared name, of which the Secret's is made."""
 
-_CONTROL_PLANE_GROUP = "controlplane.cluster.x-k8s.io"
+_CONTROLLERS = frozenset({"controlplane.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io"})
+_KUBECONFIG = re.compile(rb"""(?m)^["']?current-context["']?[ ]*:|[{,][\s]*["']?current-context["']?[ ]*:""")
+"""A key that every usable kubeconfig has, in YAML and in JSON."""
 
 
 class SecretReader:
@@ -148,8 +151,9 @@ class SecretReader:
 
         Who may write a config is not for that reason one who may read the keys of a cluster: a Secret that belongs to
         one is refused. Its type says so, an owner that is a control plane, or its name where a person made it, that of
-        any Cluster in the namespace or to which it refers. A label or a Cluster as owner alone says nothing:
-        infrastructure providers label Secrets that users refer to, and users have theirs move with a Cluster.
+        any Cluster in the namespace or to which it refers. A kubeconfig that has an owner was made by a controller, of
+        whichever name. A label or a Cluster as owner alone says nothing: infrastructure providers label Secrets that
+        users refer to, and users have theirs move with a Cluster.
 
         Raises:
             Halt: it belongs to a cluster.
@@ -158,15 +162,15 @@ class SecretReader:
             body = await self._objects.get(SECRETS, namespace, name)
         except NotFound:
             return None
-        metadata = body["metadata"]
+        metadata, values = body["metadata"], decoded(body.get("data") or {})
         if (
             body.get("type") in _CLUSTER_TYPES
-            or _is_of_control_plane(metadata)
+            or _is_of_controller(metadata, values)
             or self._has_clusters_name(namespace, name, {cluster, *_clusters(metadata)})
         ):
             problem = f"the spec refers to the Secret {name}, which belongs to a cluster"
             raise Halt(Reason.CLUSTER_SECRET_REFERENCED, f"{problem}; refer to a Secret of your own")
-        return decoded(body.get("data") or {})
+        return values
 
     def _has_clusters_name(self, namespace: str, name: str, clusters: Collection[str]) -> bool:
         prefixes = (name.removesuffix(f"-{suffix}") for suffix in _CLUSTER_SUFFIXES if name.endswith(f"-{suffix}"))
@@ -192,9 +196,17 @@ def _clusters(metadata: Json) -> Iterator[str]:
             yield str(owner.get("name"))
 
 
-def _is_of_control_plane(metadata: Json) -> bool:
-    """Whether a control plane owns a Secret, of whichever provider: they adopt authorities that people made."""
-    return any(_group(owner) == _CONTROL_PLANE_GROUP for owner in metadata.get("ownerReferences") or ())
+def _is_of_controller(metadata: Json, values: Values) -> bool:
+    """Whether a Secret with the keys of a cluster is a controller's own.
+
+    A control plane owns it, of whichever provider: they adopt authorities that people made. Or it is a kubeconfig, and
+    something that is no Cluster owns it, as with those of managed and hosted control planes.
+    """
+    owners = metadata.get("ownerReferences") or ()
+    if any(_group(owner) in _CONTROLLERS for owner in owners):
+        return True
+    has_maker = any((owner.get("kind"), _group(owner)) != (CLUSTERS.kind, CLUSTERS.group) for owner in owners)
+    return has_maker and any(_KUBECONFIG.search(value) for value in values.values())
 
 
 def _group(owner: Json) -> str:

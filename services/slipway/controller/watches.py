@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
+from slipway.controller.config_owners import BY_CLUSTER, ConfigOwners, cluster_of
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.dependents import Dependents
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
-from slipway.controller.owner import Owner, owner_reference
+from slipway.controller.owner import Owner
 from slipway.controller.references import Place
 from slipway.controller.reporting_configs import ReportingConfigs
 from slipway.controller.workload_reports import ReportingMachine
@@ -30,12 +31,7 @@ from slipway.kubernetes_api.resources import (
     Json,
 )
 
-_BY_CLUSTER = "cluster"
 _CONFIG_KINDS = frozenset({SLIPWAY_CONFIGS.kind, KUBEADM_CONFIGS.kind})
-
-
-def _cluster_of(owner: Json) -> Iterable[str]:
-    yield f"{owner['metadata']['namespace']}/{Owner(owner).cluster_name}"
 
 
 @dataclass(slots=True)
@@ -69,7 +65,7 @@ class Watches:
     def of(cls, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
         """Make the copies; `watch_filter` is the value of Cluster API's label that a config must have."""
         selector = _selector(watch_filter)
-        index = {_BY_CLUSTER: _cluster_of}
+        index = {BY_CLUSTER: cluster_of}
         watches = cls(
             configs=Informer(api, SLIPWAY_CONFIGS, namespaces=namespaces, selector=selector),
             machines=Informer(api, MACHINES, namespaces=namespaces, indexes=index),
@@ -109,12 +105,16 @@ class Watches:
         """Whether all first lists are in."""
         return all(informer.synced.is_set() for informer in self.informers)
 
+    @property
+    def _owners(self) -> ConfigOwners:
+        return ConfigOwners(self.machines, self.pools, self.configs)
+
     def facts(self, key: Key) -> Facts | None:
         """Collect what is known of a config; None when it is gone."""
         config = self.configs.get(*key) or self._latecomer(key)
         if config is None:
             return None
-        owner = self._owner(config)
+        owner = self._owners.owner_of(config)
         cluster = None if owner is None else self.clusters.get(key[0], owner.cluster_name)
         facts = Facts(
             config=config,
@@ -138,23 +138,20 @@ class Watches:
 
     def own_clusters(self) -> Iterator[ClusterObject]:
         """Give the Clusters with a Machine whose config is worked on, each once."""
-        configs = set(self.configs.keys())
-        machines = [Owner(machine) for machine in (self.machines.get(*key) for key in self.machines.keys()) if machine]  # noqa: SIM118  # no mapping
-        own = [machine for machine in machines if (machine.namespace, self._config_name(machine)) in configs]
-        for namespace, name in sorted({(machine.namespace, machine.cluster_name) for machine in own}):
+        for namespace, name in self._owners.clusters():
             cluster = self.clusters.get(namespace, name)
             if cluster is not None:
                 yield ClusterObject(cluster)
 
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
-        return self.machines.indexed(_BY_CLUSTER, f"{cluster.namespace}/{cluster.name}")
+        return self._owners.machines_of(cluster.namespace, cluster.name)
 
     def machine_reported(self, namespace: str, machine: str) -> None:
         """Look at the config of a Machine, of which there is a new report."""
         owner = self.machines.get(namespace, machine)
-        if owner is not None and self._config_name(Owner(owner)):
-            self._look(namespace, [self._config_name(Owner(owner))])
+        if owner is not None and self._owners.config_name(Owner(owner)):
+            self._look(namespace, [self._owners.config_name(Owner(owner))])
 
     def depend(self, facts: Facts, places: frozenset[Place]) -> None:
         """Remember what a config's spec refers to."""
@@ -164,15 +161,6 @@ class Watches:
         latecomer = None if self.latecomers is None else self.latecomers.get(*key)
         kind = {"apiVersion": KUBEADM_CONFIGS.api_version, "kind": KUBEADM_CONFIGS.kind}
         return None if latecomer is None else {**latecomer, **kind}
-
-    def _owner(self, config: Json) -> Owner | None:
-        reference = owner_reference(config)
-        if reference is None:
-            return None
-        kind, name = reference
-        informer = self.machines if kind == "Machine" else self.pools
-        owner = informer.get(config["metadata"]["namespace"], name)
-        return None if owner is None else Owner(owner)
 
     def _wire(self) -> None:
         self.configs.listen(self._on_config)
@@ -206,8 +194,8 @@ class Watches:
             return
         owner = Owner(changed)
         namespace = changed["metadata"]["namespace"]
-        if self._config_name(owner):
-            self._look(namespace, [self._config_name(owner)])
+        if self._owners.config_name(owner):
+            self._look(namespace, [self._owners.config_name(owner)])
         if new is None:
             # A config that waits for this machine to begin the cluster must begin it now.
             self._look_at_halted(namespace, owner.cluster_name)
@@ -220,7 +208,7 @@ class Watches:
             self.cluster_gone(_key(cluster))
         if old is None or new is None or ClusterObject(old).relevant() != ClusterObject(new).relevant():
             namespace, name = _key(cluster)
-            self._look(namespace, self._config_names(namespace, name))
+            self._look(namespace, self._owners.config_names(namespace, name))
 
     def _on_secret(self, old: Json | None, new: Json | None) -> None:
         secret = new if new is not None else old
@@ -266,16 +254,6 @@ class Watches:
         namespace, name = _key(config_map)
         self._look_at_dependents(namespace, ("ConfigMap", name))
 
-    def _config_names(self, namespace: str, cluster: str) -> list[str]:
-        owners = [
-            *self.machines.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
-            *self.pools.indexed(_BY_CLUSTER, f"{namespace}/{cluster}"),
-        ]
-        return [name for name in (self._config_name(Owner(owner)) for owner in owners) if name]
-
-    def _config_name(self, owner: Owner) -> str:
-        return owner.config_name_in(self.configs.resource.group)
-
     def _handed_back(self, namespace: str, name: str) -> bool:
         config = self.configs.get(namespace, name)
         return config is not None and ownership.released(config)
@@ -287,7 +265,7 @@ class Watches:
 
     def _look_at_halted(self, namespace: str, cluster: str) -> None:
         if self.halted:
-            names = [name for name in self._config_names(namespace, cluster) if (namespace, name) in self.halted]
+            names = [name for name in self._owners.config_names(namespace, cluster) if (namespace, name) in self.halted]
             self._look(namespace, names)
 
     def _look(self, namespace: str, names: Iterable[str]) -> None:

@@ -1,6 +1,7 @@
 """Secrets never leave a log by way of its evidence line. Too much removed is no harm; too little is."""
 
 import base64
+from string import ascii_lowercase, ascii_uppercase, digits
 
 import re2
 
@@ -35,6 +36,8 @@ _SECRETS = [
 _ANY = re2.compile("|".join(f"(?:{secret.pattern})" for secret in _SECRETS))
 """Most lines have none of them, and are done with one search."""
 _BASE64 = re2.compile(r"[A-Za-z0-9+/_-]{22,}={0,2}")
+_BASE32 = re2.compile(r"[A-Za-z2-7]*")
+_DIGITS = str.maketrans(f"{ascii_uppercase}{ascii_lowercase}234567", f"{digits}{ascii_uppercase[:16]}" * 2 + "QRSTUV")
 _AROUND = 4096
 _REST = re2.compile(r"[^\s\"'\\{}]*")
 _STANDARD = str.maketrans("-_", "+/")
@@ -74,14 +77,21 @@ def secret_at(text: str, place: int) -> tuple[int, int]:
 
 
 def _readable(matched: "re2._Match") -> str:
-    """Remove what holds readable text in base64: a token, a password, a command to join. Words do not, by chance."""
+    """Remove what holds readable text in base64 or base32, as a token or a command to join. Words do not, by chance."""
     word: str = matched.group(0)
     letters = word.rstrip("=").translate(_STANDARD)
     for start in range(4):
         part = letters[start : len(letters) - (len(letters) - start) % 4]
         if _READABLE.search(base64.b64decode(part).decode("latin-1")):
             return REMOVED
-    return word
+    return REMOVED if _BASE32.fullmatch(letters) and _holds_text_in_base32(letters) else word
+
+
+def _holds_text_in_base32(letters: str) -> bool:
+    """Whether a word does, at any of eight places of base32's groups; it is decoded once, as a number."""
+    number = int(letters.translate(_DIGITS), 32)
+    texts = ((number >> bits).to_bytes(len(letters), "big").decode("latin-1") for bits in range(8))
+    return _READABLE.search("\0".join(texts)) is not None
 
 
 def _kept(matched: "re2._Match") -> str:

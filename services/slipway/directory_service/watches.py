@@ -5,10 +5,11 @@ computer. Its Cluster is paused meanwhile, and its objects get a mark before the
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from slipway.controller.cluster_object import ClusterObject
+from slipway.controller.config_owners import BY_CLUSTER, cluster_of
 from slipway.controller.facts import Facts
 from slipway.controller.owner import MACHINE, Owner, owner_reference
 from slipway.kubernetes_api.api import Api
@@ -17,12 +18,7 @@ from slipway.kubernetes_api.resources import CLUSTERS, MACHINES, SLIPWAY_CONFIGS
 
 MOVED = "clusterctl.cluster.x-k8s.io/delete-for-move"
 """Annotation of objects that `clusterctl move` deletes, since they are in the other cluster."""
-_BY_CLUSTER = "cluster"
 _MOST_GONE = 10_000
-
-
-def _cluster_of(machine: Json) -> Iterable[str]:
-    yield f"{machine['metadata']['namespace']}/{Owner(machine).cluster_name}"
 
 
 @dataclass(slots=True)
@@ -45,7 +41,7 @@ class Watches:
         """Make the copies, of some namespaces or of all."""
         watches = cls(
             configs=Informer(api, SLIPWAY_CONFIGS, namespaces=namespaces),
-            machines=Informer(api, MACHINES, namespaces=namespaces, indexes={_BY_CLUSTER: _cluster_of}),
+            machines=Informer(api, MACHINES, namespaces=namespaces, indexes={BY_CLUSTER: cluster_of}),
             clusters=Informer(api, CLUSTERS, namespaces=namespaces),
         )
         watches.configs.listen(watches.on_config)
@@ -100,7 +96,7 @@ class Watches:
         if new is None or (old is not None and ClusterObject(old).relevant() == ClusterObject(new).relevant()):
             return
         metadata = new["metadata"]
-        for machine in self.machines.indexed(_BY_CLUSTER, f"{metadata['namespace']}/{metadata['name']}"):
+        for machine in self.machines.indexed(BY_CLUSTER, f"{metadata['namespace']}/{metadata['name']}"):
             self.changed((metadata["namespace"], machine["metadata"]["name"]))
 
     def _is_deleted(self, machine: Json) -> bool:

@@ -38,6 +38,9 @@ _METADATA = tuple(
 _TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"), ip_network("::/96"))
 """Networks whose last four bytes may be an IPv4 address: RFC 6052, RFC 8215, RFC 4291."""
 
+_TUNNELS = (ip_network("2001::/32"), ip_network("::ffff:0:0:0/96"))
+"""Networks of addresses that stand for others by a tunnel or a translator: RFC 4380, RFC 2765."""
+
 Address = IPv4Address | IPv6Address
 
 
@@ -108,7 +111,7 @@ class Destinations:
             or mapped.is_unspecified
             or mapped.is_multicast
             or mapped in self._own
-            or any(mapped in network for network in _METADATA)
+            or any(mapped in network for network in (*_METADATA, *_TUNNELS) if network.version == mapped.version)
         )
 
 

@@ -11,6 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 
 class KubeconfigRefused(Exception):  # noqa: N818  # subject and state, as the contract names its errors
@@ -44,6 +47,11 @@ _FORBIDDEN = {
 MOST_BYTES = 64 * 1024
 """Far beyond one cluster with one user, certificates included: about 6 KiB."""
 
+_LONGEST_KEY = 4096
+"""Bytes of a key in PEM: one of RSA with 4,096 bits has 3,272."""
+
+_MOST_BITS = 4096
+_MOST_EXPONENT = 2**32
 _DEEPEST = 32
 _BROKEN = (
     yaml.YAMLError,
@@ -90,8 +98,32 @@ def read_kubeconfig(data: bytes) -> ClusterAccess:
         authority=_decoded(cluster, "certificate-authority-data").decode(errors="replace"),
         token=_text(user, "token"),
         certificate=_decoded(user, "client-certificate-data"),
-        key=_decoded(user, "client-key-data"),
+        key=_client_key(_decoded(user, "client-key-data")),
         tls_server_name=_text(cluster, "tls-server-name"),
+    )
+
+
+def _client_key(pem: bytes) -> bytes:
+    """Give a key in PEM as it was understood: with it this process signs whenever it connects.
+
+    What that takes grows with the third power of the bits, and a key whose parts do not belong together takes longer.
+    """
+    if not pem:
+        return b""
+    if len(pem) > _LONGEST_KEY:
+        raise KubeconfigRefused(f"the kubeconfig's client key has more than {_MOST_BITS} bits")
+    try:
+        key = serialization.load_pem_private_key(pem, password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise KubeconfigRefused("the kubeconfig's client key cannot be read, or is encrypted") from None
+    if isinstance(key, rsa.RSAPrivateKey):
+        is_usual = key.key_size <= _MOST_BITS and key.public_key().public_numbers().e <= _MOST_EXPONENT
+    else:
+        is_usual = isinstance(key, ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey)
+    if not is_usual:
+        raise KubeconfigRefused("the kubeconfig's client key must be RSA (at most 4,096 bits), ECDSA or Ed25519")
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
 
 

@@ -17,6 +17,9 @@ _CONNECTIONS = 200
 _READ_BYTES = 2 * 2**20
 """Half of the longest line of a watch: events of a watch are longer than aiohttp's own bound."""
 
+_CIPHERS = "ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:!aNULL:!SHA1"
+"""Those of Python's without DHE, which no server in Go has: a server chooses its groups, as large as it likes."""
+
 
 class Session:
     """Calls one API server."""
@@ -26,8 +29,10 @@ class Session:
         self.configuration = configuration
         self._decompresses = decompresses
         self._tls = ssl.create_default_context(cafile=configuration.ssl_ca_cert, cadata=configuration.ca_cert_data)
+        self._tls.set_ciphers(_CIPHERS)
         if configuration.cert_file:
-            self._tls.load_cert_chain(configuration.cert_file, keyfile=configuration.key_file)
+            # Without a password OpenSSL would ask a terminal for that of an encrypted key.
+            self._tls.load_cert_chain(configuration.cert_file, keyfile=configuration.key_file, password="")
         if not configuration.verify_ssl:
             self._tls.check_hostname = False
             self._tls.verify_mode = ssl.CERT_NONE
@@ -75,6 +80,7 @@ class Session:
         # and wait for a free one; passwords of a .netrc file are nothing for an API server.
         return aiohttp.ClientSession(
             connector=self.connector(),
+            cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=self._decompresses,
             read_bufsize=_READ_BYTES,

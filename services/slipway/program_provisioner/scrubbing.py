@@ -15,6 +15,8 @@ REMOVED = "***"
 _FRAGMENT = 6
 _SHORT = 4
 _LINE = 8
+_LAST = 12
+"""Bytes that base32 makes a word of that is not long by itself."""
 _ENCODED = re2.compile(
     r"[A-Za-z0-9+/=_%\\-]{20,}|(?:[0-9]{1,3}[^0-9A-Za-z]{1,4}){8,}[0-9]*|(?:[0-9A-Fa-f]{2}[ :,]){8,}"
 )
@@ -73,6 +75,8 @@ def _forms(value: bytes) -> Iterator[str]:
     # Base64 of a text that holds the value somewhere: it depends on where the value begins.
     for before, skipped in ((b"", 0), (b"x", 2), (b"xx", 3)):
         yield base64.b64encode(before + value).decode()[skipped:]
+    # Base32 is a long word, except for a short value and the last line of a long one.
+    yield base64.b32encode(value[max(0, (len(value) - _LAST) // 5 * 5) :]).decode().rstrip("=")
 
 
 def _values(message: Message) -> Iterator[bytes]:

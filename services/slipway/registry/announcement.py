@@ -62,7 +62,9 @@ class Gate:
         if not self.secure:
             return
         if identity is None or not identity.spiffe_ids:
-            raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
+            raise Unauthenticated(
+                "the caller's certificate has no SPIFFE id: it needs one URI, spiffe://..., and no other"
+            )
         if not identity.owns(trust_domain=self.trust_domain, role="provisioner", name=name):
             raise IdentityMismatch(
                 "the caller's certificate does not own the name: it needs the URI "

@@ -105,7 +105,9 @@ class ReportAccess:
         if identity is None:
             return
         if not identity.spiffe_ids:
-            raise Unauthenticated("the caller's certificate has no SPIFFE id: it needs a URI spiffe://...")
+            raise Unauthenticated(
+                "the caller's certificate has no SPIFFE id: it needs one URI, spiffe://..., and no other"
+            )
         raise PermissionDenied("this identity is not on the operator's list (--report-readers, --console-callers)")
 
 

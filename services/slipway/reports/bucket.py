@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from obstore.store import from_url
 
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 AUTHORITIES = "SSL_CERT_FILE"
 """The variable by which OpenSSL and Go find the authorities that they trust: a file of certificates in PEM."""
+
+_SETTINGS = (
+    *("allow_http", "allow_invalid_certificates", "connect_timeout", "http1_only", "http2_only", "pool_idle_timeout"),
+    *("pool_max_idle_per_host", "proxy_ca_certificate", "proxy_excludes", "proxy_url", "read_timeout", "timeout"),
+    "user_agent",
+)
+_PREFIXES = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}
 
 
 def open_bucket(url: str) -> ObjectStore:
@@ -25,5 +32,9 @@ def open_bucket(url: str) -> ObjectStore:
     file = os.environ.get(AUTHORITIES)
     if not file or url.startswith("file:"):
         return from_url(url)
-    options: ClientConfig = {"root_certificate": Path(file).read_bytes()}
-    return from_url(url, client_options=options)
+    # With options the library reads none of its own out of the environment.
+    prefix = _PREFIXES.get(url.partition(":")[0], "AWS_")
+    words = {name: os.environ.get(f"{prefix}{name.upper()}") for name in _SETTINGS}
+    options = {name: word for name, word in words.items() if word is not None}
+    options["root_certificate"] = Path(file).read_text(encoding="ascii", errors="ignore")
+    return from_url(url, client_options=cast("ClientConfig", options))

@@ -32,6 +32,7 @@ _EVENTS = re.compile(
 )
 _LOGS = re.compile(r"([0-9]{13})_logs_([0-9a-f]{16})(?:_([A-Za-z0-9]{1,63}))?\.tar\.gz", re.ASCII)
 _DEPTH = 6
+_LONGEST_REASON = 63
 
 
 class NameInvalid(ValueError):  # noqa: N818  # subject and state, as the contract names its errors
@@ -173,6 +174,11 @@ class Entry:
 def folder_of(namespace: str, cluster: str = "", machine: str = "") -> str:
     """Give the folder of a namespace, of a cluster in it, or of a machine; the parts are valid."""
     return "/".join(part for part in (ROOT, namespace, cluster, machine if cluster else "") if part)
+
+
+def reason_of(text: str) -> str:
+    """Give a reason that names and conditions may hold: the text, or "" where it breaks the grammar of reasons."""
+    return text if len(text) <= _LONGEST_REASON and grammars()["reason"].check(text) else ""
 
 
 def _events_name(text: str) -> EventsName | None:

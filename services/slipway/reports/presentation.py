@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Self
 
+from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 
@@ -82,18 +83,14 @@ def state_of(report: reportspb.Report) -> str:
 
 def state_of_source(part: reportspb.SourceReport) -> str:
     """Give the state that a source reports."""
-    return _word(reportspb.ReportState.Name(part.state), "REPORT_STATE_")
+    return enum_word(reportspb.ReportState.DESCRIPTOR, part.state)
 
 
 def phase_of(part: reportspb.SourceReport) -> str:
     """Give the phase; empty for the whole bootstrap."""
-    return _word(planpb.Phase.Name(part.phase), "PHASE_") if part.phase else ""
+    return enum_word(planpb.Phase.DESCRIPTOR, part.phase) if part.phase else ""
 
 
 def source_of(part: reportspb.SourceReport) -> str:
     """Give the source: "file" for what was read out of files of a machine."""
-    return _word(reportspb.ReportSource.Name(part.source), "REPORT_SOURCE_") if part.source else "file"
-
-
-def _word(name: str, prefix: str) -> str:
-    return name.removeprefix(prefix).lower()
+    return enum_word(reportspb.ReportSource.DESCRIPTOR, part.source) if part.source else "file"

@@ -13,7 +13,7 @@ from itertools import islice
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from slipway.contract.errors import ReportNotFound
-from slipway.reports.names import BundleKey, Entry, EventsName, LogsName, Summary, folder_of
+from slipway.reports.names import BundleKey, Entry, EventsName, LogsName, Summary, folder_of, reason_of
 from slipway.reports.objects import Objects
 from slipway.reports.outcomes import Outcomes
 from slipway.reports.summary import lines, merged, phases, read_events, summary
@@ -89,9 +89,9 @@ class ReportStore:
     async def add_logs(self, key: BundleKey, data: bytes, *, reason: str = "") -> None:
         """Keep a log bundle, whose secrets have been removed, in place of an earlier one.
 
-        `reason`: the first one that the diagnosis found in it.
+        `reason`: the first one that the diagnosis found in it; one that breaks the grammar of reasons is left out.
         """
-        await self._objects.run(lambda: self._add_logs(key, data, reason))
+        await self._objects.run(lambda: self._add_logs(key, data, reason_of(reason)))
 
     async def report(self, namespace: str, cluster: str, machine: str, bundle_id: str = "") -> reportspb.Report:
         """Give the report of a machine with its events, of a bundle or of the last one.

@@ -107,6 +107,71 @@ def test_no_link_of_the_spec_leads_there(links: list[tuple[str, str]], path: str
             "os.mounts[0].options[0]",
             "a layer of a filesystem",
         ),
+        (
+            {
+                "mounts": [{"source": "/run", "path": "/mnt", "options": ["rw,bind"]}],
+                "files": [{"path": "/mnt/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "options in one text",
+        ),
+        (
+            {
+                "mounts": [{"source": "/run", "path": "/mnt", "type": "bind"}],
+                "files": [{"path": "/mnt/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "bind as the type",
+        ),
+        (
+            {
+                "links": [{"path": "/l", "target": "/srv"}],
+                "mounts": [{"source": "/run", "path": "/l", "options": ["bind"]}],
+                "files": [{"path": "/srv/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "a mount on a link",
+        ),
+        (
+            {
+                "mounts": [{"source": "/", "path": "/mnt", "options": ["bind"]}],
+                "links": [{"path": "/mnt/opt/l", "target": "/run"}],
+                "files": [{"path": "/opt/l/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "a link below a mount",
+        ),
+        (
+            {
+                "mounts": [
+                    {
+                        "source": "overlay",
+                        "path": "/mnt",
+                        "type": "overlay",
+                        "options": ["lowerdir=/opt,upperdir=/run,workdir=/work"],
+                    }
+                ],
+                "files": [{"path": "/mnt/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "what is written into an overlay",
+        ),
+        (
+            {
+                "mounts": [{"source": "/data", "path": "/var/lib", "options": ["bind"]}],
+                "files": [{"path": "/var/lib/slipway/x", **FILE}],
+            },
+            "os.files[0].path",
+            "where the folder itself is bound from another one",
+        ),
+        (
+            {
+                "mounts": [{"source": "/data", "path": "/var/lib", "options": ["bind"]}],
+                "users": [{"name": "ann", "home": "/var/lib/slipway"}],
+            },
+            "os.users[0].home",
+            "and a home in it",
+        ),
     ],
 )
 def test_nothing_else_leads_there(os: dict[str, Any], field: str, reason: str) -> None:

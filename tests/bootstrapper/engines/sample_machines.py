@@ -123,6 +123,7 @@ def kubeadm_machines() -> list[bundlepb.BootstrapBundle]:
         "certificateValidity": "3240000s",
         "etcdServerSans": ["etcd.example.com"],
         "imagePullSerial": False,
+        "machineValues": [{"field": "apiServer.certSANs[0]", "value": with_template(TEXT)}],
         "timeouts": timeouts,
         "patches": [{"name": "etcd+merge.yaml", "content": with_template(FILE)}],
     }

@@ -145,6 +145,7 @@ ENGINES = {
         f"{DOCGEN}/compliance_k0s.py": "prose about the files that controls look at",
         f"{DOCGEN}/event_page.py": "an example of a machine's events",
         f"{DOCGEN}/reason_page.py": "an example of a program that tries again",
+        "sdk/python/slipway/contract/grammars.py": "the grammar of the places that this engine's options may name",
         "machineadm/internal/redact/values.go": "words behind a name that are never secrets",
         "machineadm/preflight.go": "a flag that has the form of kubeadm's own",
     },

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly.subject import rule_violations
+from slipway.bootstrapper.assembly.subject_rules import rule_violations
 from slipway.bootstrapper.importers.kubeadm_import import ImportResult, Surroundings
 from slipway.bootstrapper.importers.lone_config import import_kubeadm_config
 from slipway.contract.source_position import SourceError, path_text

@@ -121,7 +121,7 @@ OS = [
     ),
     (
         "diskSetup: {partitions: [{device: /dev/sdb, diskLayout: [{percentage: 30}, {percentage: 30}]}]}",
-        'disks { device: "/dev/sdb" table_type: PARTITION_TABLE_TYPE_MBR partitions { percentage: 30 } partitions { } }',
+        'disks { device: "/dev/sdb" table_type: PARTITION_TABLE_TYPE_MBR partitions { percentage: 30 } partitions { percentage: 70 } }',
         "cloud-init has always made the last one larger",
     ),
     (

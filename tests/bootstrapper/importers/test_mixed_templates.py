@@ -8,6 +8,7 @@ import pytest
 from slipway.bootstrapper.importers.manifests import read_manifests
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.bootstrapper.importers.carrying import carried
 
 CONFIG = """
     apiVersion: cluster.x-k8s.io/v1beta1
@@ -82,3 +83,16 @@ def test_a_default_infrastructure_is_known_while_configs_are_read() -> None:
 def _kinds(spec: specpb.MachineBootstrapSpec) -> list[str]:
     segments = spec.os.files[0].content.segments
     return [str(one.WhichOneof("value")) for one in segments if one.WhichOneof("value") != "text"]
+
+
+def test_a_config_by_itself_stays_jinja_where_facts_would_stand_beside_it() -> None:
+    """No other format could render it either; without the Jinja that only cloud-init knows, facts suit each format."""
+    node = "{{name: '{{{{ ds.meta_data.local_hostname }}}}', criSocket: {socket}}}"
+    init = f"initConfiguration: {{{{nodeRegistration: {node}}}}}"
+    both = carried(init.format(socket="'unix:///run/{{ v1.cloud_name | lower }}.sock'"))
+    alone = carried(init.format(socket="'unix:///run/containerd/containerd.sock'"))
+    kinds = [
+        [str(segment.WhichOneof("value")) for segment in result.spec.init.kubernetes.node.name.segments]
+        for result in (both, alone)
+    ]
+    assert kinds == [["extension"], ["fact"]]

@@ -1,11 +1,13 @@
 """What a provisioner may do wrong, and what the caller gets."""
 
 import hashlib
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from slipway.bootstrapper.provisioning.rendering import render
+from slipway.bootstrapper.provisioning.rendering import MAX_ATTACHMENTS, render
+from slipway.bootstrapper.provisioning.scrubbing import Scrubber
 from slipway.bootstrapper.provisioning.selection import Candidate
 from slipway.contract.errors import (
     ForeignStatus,
@@ -188,6 +190,40 @@ async def test_attachment_names_are_file_names(name: str) -> None:
 
     with pytest.raises(ProvisionerFailed, match="names"):
         await call(Scripted(first=answer))
+
+
+async def test_more_attachments_than_any_machine_has_break_the_contract() -> None:
+    """Each name is searched for secrets: the work stays bounded."""
+
+    async def answer(request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
+        response = await sound(request)
+        for number in range(MAX_ATTACHMENTS + 1):
+            digest = hashlib.sha256(b"").digest()
+            response.attachments.add(name=f"{number}", sha256=digest, operator_only=True)
+        return response
+
+    with pytest.raises(ProvisionerFailed, match="more than 64 attachments"):
+        await call(Scripted(first=answer))
+
+
+async def test_names_are_searched_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it takes to find a secret is made at the first name, which takes long where the secrets are."""
+    threads: list[threading.Thread] = []
+
+    def holds(self: Scrubber, text: str) -> bool:
+        threads.append(threading.current_thread())
+        return False
+
+    monkeypatch.setattr(Scrubber, "holds", holds)
+
+    async def answer(request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
+        response = await sound(request)
+        response.attachments.add(name="a", sha256=hashlib.sha256(b"").digest(), operator_only=True)
+        return response
+
+    await call(Scripted(first=answer))
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_no_provisioner_says_where_machines_fetch() -> None:

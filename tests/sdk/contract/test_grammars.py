@@ -101,6 +101,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "image-tag": (["v1.2_3-x"], ["", "-a", ".a", "a:b", "x" * 129]),
     "login-shell": (["/bin/bash", "/usr/sbin/nologin"], ["", "bash", "/bin/b:sh", "/bin/sh\n", "C:\\k\\sh", "/a/../b"]),
     "kernel-module": (["br_netfilter", "nf-conntrack"], ["", "a b", "a/b", "a.ko", "-r", "--help"]),
+    "kubeadm-field": (
+        ["apiServer.certSANs[0]", "etcd.local.peerCertSANs[127]", "nodeRegistration.taints[1].value"],
+        ["", "apiServer.certSANs", "apiServer.certSANs[-1]", "nodeRegistration.name", "taints[0].value", "criSocket\n"],
+    ),
     "kubernetes-version": (
         ["v1.34.2", "1.34.2", "v1.34.0-rc.1", "v1.31.0+k3s1"],
         ["", "v1.34", "1", "latest", "v1.\u0663.2", "v1.34.2 "],

@@ -13,13 +13,14 @@ from slipway.contract.items import items
 from slipway.contract.source_position import SourceError
 from slipway.contract.yaml_decode import decode
 from slipway.contract.yaml_encode import dump, encode
-from slipway.contract.yaml_names import enum_names, fields_by_key, person_path
+from slipway.contract.yaml_names import enum_names, enum_word, fields_by_key, person_path
 from slipway.contract.yaml_source import load_documents
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
+from slipway.v1alpha1 import registry_service_pb2 as registrypb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tests.sdk.contract.messages import messages
@@ -236,3 +237,10 @@ def test_names_are_unique_for_people() -> None:
 def test_paths_are_told_in_the_spelling_of_people(contract: str, person: str) -> None:
     """Whoever reads a refusal finds the key in the own document."""
     assert person_path(contract) == person
+
+
+def test_values_of_a_newer_contract_have_a_word() -> None:
+    """Another process may send a number that this one does not know; nothing ends by that."""
+    states = registrypb.InstanceState.DESCRIPTOR
+    words = [enum_word(states, number) for number in (registrypb.INSTANCE_STATE_NOT_READY, 99)]
+    assert words == ["not-ready", "unknown (99)"]

@@ -12,14 +12,17 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client import CollectorRegistry, generate_latest
 
-from slipway.contract.errors import NoReadyProvisioner, SlipwayError, SpecInvalid
+from slipway.contract.errors import ForeignStatus, NoReadyProvisioner, SlipwayError, SpecInvalid
+from slipway.contract.status import Failure
 from slipway.rpc import ServicerContext
 from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.rpc.otlp import OtlpRecorder
 from slipway.rpc.prometheus import PrometheusRecorder
 from slipway.rpc.recorders import configured_recorders
+from slipway.v1alpha1.reasons import Code
 from tests.sdk.rpc.conftest import SERVICE, Probe, Running, settings, unary
 
 CANARY = "S3CR3T-canary"
@@ -120,6 +123,24 @@ async def test_prometheus_text_is_served_when_configured(running: Running, probe
     assert series % ("INVALID_ARGUMENT", "BUNDLE_INVALID", "Fail") in text
     assert "process_resident_memory_bytes" in text
     assert CANARY not in text
+
+
+async def test_relayed_reason_makes_no_series(running: Running, probe: Probe) -> None:
+    """A reason that is not of the error table is in the span and counts as Other: its author must not choose labels."""
+    probe.failure, traced = ForeignStatus(Failure(Code.UNAVAILABLE, "", "MADE_UP")), Traced()
+    registry = CollectorRegistry()
+    async with running(recorders=[PrometheusRecorder(registry), traced.recorder]) as (_, channel):
+        with pytest.raises(SlipwayError):
+            await invoke(unary(channel, "Fail"), b"", timeout=5)
+        # The caller has its answer before the server's last stage has ended.
+        while not (spans := traced.spans()) or not (metrics := traced.metrics()):  # noqa: ASYNC110  # no event to wait for
+            await asyncio.sleep(0)
+    (span,) = spans
+    assert span["slipway.reason"] == "MADE_UP"
+    text = metrics + generate_latest(registry).decode()
+    assert "MADE_UP" not in text
+    assert 'reason="Other"' in text
+    assert '"slipway.reason": "Other"' in text
 
 
 def _fetch(port: int) -> str:

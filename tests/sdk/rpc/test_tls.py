@@ -36,7 +36,7 @@ async def test_both_sides_prove_themselves(running: Running, tmp_path: Path) -> 
     def note(call: Call, identity: Identity | None) -> None:
         seen.append(identity)
 
-    directory = Authority().fill(tmp_path, uris=[SPIFFE, "https://not.spiffe"])
+    directory = Authority().fill(tmp_path, uris=[SPIFFE])
     async with running(_secure(directory), policy=note) as (_, channel):
         assert await invoke(unary(channel, "Echo"), b"x", timeout=5) == b"x"
     assert seen == [Identity((SPIFFE,))]
@@ -44,6 +44,32 @@ async def test_both_sides_prove_themselves(running: Running, tmp_path: Path) -> 
     assert seen[0].owns(trust_domain="slipway", role="provisioner", name="x")
     assert not seen[0].owns(trust_domain="slipway", role="provisioner", name="y")
     assert not seen[0].owns(trust_domain="other", role="provisioner", name="x")
+
+
+@pytest.mark.parametrize(
+    ("uris", "reason"),
+    [
+        ([SPIFFE, "spiffe://slipway/client/b"], "two roles"),
+        ([SPIFFE, "spiffe://elsewhere/provisioner/x"], "two trust domains"),
+        ([SPIFFE, SPIFFE], "one id twice"),
+        (["SPIFFE://slipway/client/b", SPIFFE], "a scheme in capital letters is the same scheme"),
+        ([SPIFFE, "https://not.spiffe"], "another URI beside it"),
+        (["https://not.spiffe"], "another URI alone"),
+    ],
+)
+async def test_a_certificate_with_several_uris_names_nobody(
+    running: Running, tmp_path: Path, *, uris: list[str], reason: str
+) -> None:
+    """No caller has a second role: SPIFFE allows one URI, and no check takes the one of several that suits it."""
+    seen: list[Identity | None] = []
+
+    def note(call: Call, identity: Identity | None) -> None:
+        seen.append(identity)
+
+    directory = Authority().fill(tmp_path, uris=uris)
+    async with running(_secure(directory), policy=note) as (_, channel):
+        assert await invoke(unary(channel, "Echo"), b"x", timeout=5) == b"x"
+    assert seen == [Identity(())], reason
 
 
 async def test_a_caller_of_another_authority_is_refused(running: Running, tmp_path: Path) -> None:

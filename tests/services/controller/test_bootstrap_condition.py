@@ -144,7 +144,7 @@ async def test_steps_that_go_on_are_no_writes(reported: Reported) -> None:
     assert len(reported.api.writes) == writes
 
 
-@pytest.mark.parametrize("reason", ["", "NodeJoined", "Available", "0Start"])
+@pytest.mark.parametrize("reason", ["", "NodeJoined", "Available", "0Start", "Ünknown", "A/b", "A\n", "A" * 64])
 async def test_a_reason_that_is_none_is_ours(reported: Reported, reason: str) -> None:
     """A machine that forges its report cannot have the condition say what only the controller says."""
     await reported.reported(FAILED, **{**FAILURE, "reason": reason})
@@ -205,7 +205,22 @@ async def test_logs_reason_is_in_the_message_without_a_second_event(reported: Re
     assert events == [f"bootstrap: {text}"]
 
 
+@pytest.mark.parametrize("logs", ["0Start", "two words", "A\n", "A" * 64])
+async def test_invalid_logs_reason_is_left_out(reported: Reported, logs: str) -> None:
+    """The message names reasons alone, whatever a server of reports gives."""
+    await reported.reported(FAILED, logs=logs, **FAILURE)
+    message = "step 20-kubeadm of the phase bootstrap failed with exit code 1 (source: machine)"
+    assert reported.bootstrap() == ("False", "CommandFailed", message)
+
+
 async def test_logs_reason_of_complete_bootstrap_is_ignored(reported: Reported) -> None:
     """A machine that is complete has no reason of a failure, whatever its logs hold."""
     await reported.reported(COMPLETE, logs="DownloadNotFound")
     assert "DownloadNotFound" not in str(reported.bootstrap())
+
+
+async def test_a_phase_of_a_newer_gateway() -> None:
+    """A controller that is older than the gateway says what it knows, and goes on."""
+    reported = await worker_that_waits()
+    await reported.reported(FAILED, **{**FAILURE, "phase": 99})
+    assert "step 20-kubeadm of the phase unknown (99) failed" in reported.bootstrap()[2]

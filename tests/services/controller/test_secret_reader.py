@@ -1,6 +1,7 @@
 """What many machines of a cluster ask for at once is asked for once, also where it cannot be had."""
 
 import asyncio
+import base64
 
 import pytest
 
@@ -100,3 +101,43 @@ async def test_a_secret_of_another_cluster_is_no_users_content(name: str, metada
             await reader.secret("default", name, cluster="c")
     else:
         assert await reader.secret("default", name, cluster="c") == {"k": b"v"}
+
+
+ASO = {
+    "apiVersion": "containerservice.azure.com/v1api20240901",
+    "kind": "ManagedCluster",
+    "name": "neighbour",
+    "uid": "u",
+}
+KUBECONFIG = b"apiVersion: v1\nkind: Config\ncurrent-context: a\n"
+
+
+@pytest.mark.parametrize(
+    ("owners", "content", "refused"),
+    [
+        ([ASO], KUBECONFIG, True),
+        ([OTHER, ASO], b'{"kind": "Config", "current-context": "a"}', True),
+        ([OTHER], KUBECONFIG, False),
+        ([], KUBECONFIG, False),
+        ([ASO], b"# current-context is no key here\n", False),
+    ],
+    ids=[
+        "of a managed cluster",
+        "in JSON, and moved",
+        "a user's that moves with the cluster",
+        "a user's",
+        "no kubeconfig",
+    ],
+)
+async def test_a_controllers_kubeconfig_is_no_users_content(owners: list[Json], content: bytes, refused: bool) -> None:
+    """Managed and hosted control planes give theirs names of their own, and no type."""
+    api = MemoryApi()
+    metadata = {"name": "neighbour-aso", "ownerReferences": owners}
+    data = {"value": base64.b64encode(content).decode()}
+    api.put({"kind": "Secret", "type": "Opaque", "metadata": metadata, "data": data})
+    reader = SecretReader(api, api.lookup("Secret"), api.lookup("Cluster"))
+    if refused:
+        with pytest.raises(Halt, match="belongs to a cluster"):
+            await reader.secret("default", "neighbour-aso", cluster="c")
+    else:
+        assert await reader.secret("default", "neighbour-aso", cluster="c") == {"value": content}

@@ -25,6 +25,7 @@ from tests.services.certificates import Authority
         "127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "fe80::1", "0.0.0.0", "::", "224.0.0.1",
         "10.96.0.1", "localhost", "a.localhost", "kubernetes", "registry", "kubernetes.default.svc", "a.b.svc",
         "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2002:a9fe:a9fe::1",
+        "2001:0:7f00:1::1", "::ffff:0:7f00:1",
         "::7f00:1", "fd00:ec2::254", "fd00:c1::a9fe:a9fe", "fd00:42::42", "fd20:ce::254", "100.100.100.200",
         "168.63.129.16", "192.0.0.192", "::ffff:168.63.129.16", "a.b.svc.example.com", "a.b.svc.cluster.local",
         "LOCALHOST.", "metadata.local", "127.1", "127.0.0.01", "0177.0.0.1", "2130706433", "127.0.0.0x1",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.certificates import Authority
 from tools.oracles import object_store
 from tools.oracles.object_store import ObjectStore
 
@@ -16,8 +17,9 @@ def server(engine: Callable[..., None], tmp_path: Path, monkeypatch: pytest.Monk
     folder = tmp_path / "buckets"
     folder.mkdir()
     with object_store.object_store(folder) as running:
-        # Beside it the library reads no other setting of its connections from the environment, and takes no http.
-        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
-        for name, value in running.environment().items():
+        authority = tmp_path / "authority.crt"
+        authority.write_bytes(Authority().certificate)
+        settings = {**running.environment(), "SSL_CERT_FILE": str(authority)}
+        for name, value in settings.items():
             monkeypatch.setenv(name, value)
         yield running

@@ -17,9 +17,6 @@ from slipway.controller.payloads import Payloads
 from slipway.reports.objects import Objects
 
 NAME = payload_name("ticket-of-machine-a")
-AUTHORITY = "SIGNING_AUTHORITY"
-"""The variable with the file of the authority by which the store is asked whether an address is valid."""
-
 _REFUSED = 403
 
 
@@ -38,7 +35,7 @@ async def sign(bucket: str, address: str, seconds: int, data: bytes) -> str:
 
 
 def _status(url: str) -> int:
-    context = ssl.create_default_context(cafile=os.environ[AUTHORITY])
+    context = ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
     try:
         with urlopen(url, context=context) as answer:
             return int(answer.status)

@@ -18,8 +18,7 @@ from slipway.provisioners.ignition.render import IgnitionProvisioner
 from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
-from tests.bootstrapper.lowering.runners.test_own_authorities import server_certificate
-from tests.services.node_gateway.signing_controller import AUTHORITY
+from tests.services.certificates import Authority
 from tools.oracles import cloud_init, ignition, object_store
 from tools.oracles.machine_state import MachineState
 from tools.oracles.object_store import ObjectStore
@@ -35,11 +34,12 @@ LONG = 90_000
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """Give the file of a certificate that is its own authority; its key is beside it."""
-    made, key = server_certificate()
-    (tmp_path / "server.key").write_bytes(key)
-    (tmp_path / "server.pem").write_bytes(made)
-    return tmp_path / "server.pem"
+    """Give the file of an authority; the certificate of the store and its key are in the folder beside it."""
+    authority = Authority()
+    authority.fill(tmp_path / "certificates", address="127.0.0.1")
+    path = tmp_path / "authority.crt"
+    path.write_bytes(authority.certificate)
+    return path
 
 
 @pytest.fixture
@@ -48,7 +48,9 @@ def store(engine: Callable[..., None], tmp_path: Path, certificate: Path) -> Ite
     engine(object_store.NAME)
     folder = tmp_path / "buckets"
     folder.mkdir()
-    with object_store.apart(folder, certificate, certificate.with_suffix(".key")) as running:
+    with object_store.apart(
+        folder, *(certificate.parent / "certificates" / f"tls.{end}" for end in ("crt", "key"))
+    ) as running:
         running.bucket("payloads")
         yield running
 
@@ -63,10 +65,7 @@ def stub_of(store: ObjectStore, certificate: Path, payload: bytes, format_: str,
     """Store the payload as a controller does; give the user data that fetches it by the signed address."""
     words = [sys.executable, "-m", "tests.services.node_gateway.signing_controller"]
     words += ["s3://payloads/slipway", f"{store.address}/payloads/slipway", str(seconds)]
-    # The certificate is its own authority, which the controller's library takes for none of a server.
-    trusting = {"AWS_ALLOW_INVALID_CERTIFICATES": "true", AUTHORITY: str(certificate)}
-    environment = {**os.environ, **store.environment(), **trusting}
-    environment.pop("SSL_CERT_FILE", None)
+    environment = {**os.environ, **store.environment(), "SSL_CERT_FILE": str(certificate)}
     enter = ["nsenter", f"--net=/proc/{store.process.pid}/ns/net", f"--wd={ROOT}"]
     done = subprocess.run([*enter, *words], input=payload, env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()

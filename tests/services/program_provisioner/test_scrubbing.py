@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.json_format import MessageToJson
 
 from slipway.program_provisioner.scrubbing import Scrubber
+from slipway.sdk import testing
 from tests.services.program_provisioner.programs import SECRET, request
 
 SECRETS = (SECRET.decode(), base64.b64encode(SECRET).decode(), SECRET.hex(), "correct", "horse", "battery")
@@ -23,6 +24,8 @@ WHOLE = request().SerializeToString()
         (lambda: SECRET.decode()[3:-3], "a part of it"),
         (lambda: base64.b64encode(SECRET).decode(), "base64"),
         (lambda: base64.b64encode(b"a" + SECRET).decode(), "base64 that begins elsewhere"),
+        (lambda: base64.b32encode(SECRET).decode(), "base32"),
+        (lambda: base64.b32encode(b"a" + SECRET).decode().lower(), "base32 that begins elsewhere"),
         (SECRET.hex, "hexadecimal"),
         (lambda: SECRET.hex(" "), "pairs of digits"),
         (lambda: SECRET.hex().encode().hex(), "hexadecimal twice"),
@@ -44,6 +47,25 @@ def test_a_dump_is_removed(dump: Callable[[], str], reason: str) -> None:
         assert form not in shown, reason
         pieces = [form[start : start + 6] for start in range(len(form) - 5)]
         assert not [piece for piece in pieces if piece.lower() in shown.lower()], reason
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "reason"),
+    [
+        (b"hunter2", 76, "a short value"),
+        (b"a-long-one1", 76, "a value whose base32 is a long word with its padding only"),
+        (SECRET, 24, "the last line of a long value"),
+        (SECRET * 9, 71, "the last line of a longer value"),
+    ],
+)
+def test_base32_in_lines_is_removed(value: bytes, width: int, reason: str) -> None:
+    """No six letters of it stay, where a line of it is no long word."""
+    form = base64.b32encode(value).decode().rstrip("=")
+    text = "\n".join(form[start : start + width] for start in range(0, len(form), width))
+    shown = Scrubber(testing.secret("s", "value", value)).fragments(f"failed: {text}\nat line 7")
+    assert not [form[start : start + 6] for start in range(len(form) - 5) if form[start : start + 6] in shown], reason
+    assert shown.startswith("failed: ")
+    assert shown.endswith("at line 7")
 
 
 def test_what_is_of_no_request_stays() -> None:

@@ -160,6 +160,17 @@ async def test_the_same_logs_keep_what_was_found_in_them(tmp_path: Path) -> None
     objects.close()
 
 
+@pytest.mark.parametrize("reason", ["../../x", "A/b", "A_b", "a", "A.tar.gz", "A\n", "A" * 64])
+async def test_invalid_reason_is_no_part_of_a_name(store: ReportStore, objects: Objects, reason: str) -> None:
+    """Logs are kept where they belong, and found again, whatever their diagnosis gave."""
+    await store.add_logs(KEY, b"logs", reason=reason)
+    (path,) = paths(objects)
+    assert path.startswith(f"{KEY.folder}/")
+    assert path.endswith(".tar.gz")
+    report = await store.report(*WHERE)
+    assert (report.log_bundle.bytes, report.log_bundle.reason) == (4, "")
+
+
 async def test_pages_have_each_machine_once(store: ReportStore) -> None:
     """In the order of the names, in which "a-b" is before "a/", whatever the size of a page."""
     names = [(cluster, machine) for cluster in ("a", "a-b", "a.b", "b") for machine in ("m", "m-1", "m.1", "n")]

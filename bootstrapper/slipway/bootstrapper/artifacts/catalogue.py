@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from slipway.bootstrapper.artifacts.dsse import read_envelope
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
 from slipway.bootstrapper.artifacts.release import Release
 from slipway.bootstrapper.artifacts.trust import Trust
@@ -37,7 +38,7 @@ class Catalogue:
         """
         for path in sorted(path for path in self.directory.iterdir() if path.suffix == ".json"):
             try:
-                yield Listed(path, release=self.trust.open(path.read_bytes()))
+                yield Listed(path, release=self.trust.open(read_envelope(path)))
             except ArtifactRefused as refusal:
                 yield Listed(path, refusal=refusal)
 

@@ -92,7 +92,7 @@ class DistributionFolder:
         Raises:
             ArtifactRefused: any reason of a release, FILE_MISSING, FILE_DIFFERS, or UNSIGNED for another file.
         """
-        distribution = _open(envelope.read_bytes(), trust)
+        distribution = _open(dsse.read_envelope(envelope), trust)
         for subject in distribution.subject:
             path = self.root / subject.name
             if not path.is_file():

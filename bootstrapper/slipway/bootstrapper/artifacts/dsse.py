@@ -47,6 +47,21 @@ def sign(payload: bytes, payload_type: str, keys: Sequence[Ed25519PrivateKey]) -
     return json.dumps(envelope, indent=2).encode() + b"\n"
 
 
+def read_envelope(path: Path) -> bytes:
+    """Return the bytes of a file; of one that is too large for an envelope no more than it takes to refuse it.
+
+    The file is not trusted yet: a mirror may have put a device, a pipe or a file of any size in its place.
+
+    Raises:
+        ArtifactRefused: MALFORMED, it is no regular file.
+        OSError: it cannot be read.
+    """
+    if not path.is_file():
+        raise ArtifactRefused(ArtifactReason.MALFORMED, "the envelope must be a regular file")
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
 def open_envelope(envelope: bytes, payload_type: str, keys: Sequence[Ed25519PublicKey]) -> bytes:
     """Give the payload of an envelope that at least one of the keys has signed.
 

@@ -6,12 +6,12 @@ it is.
 
 import hashlib
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from slipway.bootstrapper.artifacts.dsse import read_envelope
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
 from slipway.bootstrapper.artifacts.release import Binary, Release
 from slipway.bootstrapper.artifacts.trust import Trust
@@ -35,46 +35,65 @@ class ReleaseFolder:
         Raises:
             ArtifactRefused: any reason of a release, FILE_MISSING or FILE_DIFFERS.
         """
-        release = trust.open(manifest.read_bytes())
-        for binary in release.binaries:
-            self._check(binary)
-        return release
+        return self.read(manifest, trust)[1]
 
     def add(self, source: "ReleaseFolder", trust: Trust) -> list[Release]:
         """Take over the releases of another folder, all of them or none; files first, a manifest when they are there.
 
+        What is written is what was verified, even where the other folder changes meanwhile.
+
         Raises:
             ArtifactRefused: as verify().
         """
-        verified = [(manifest, source.verify(manifest, trust)) for manifest in source.manifests()]
-        for manifest, release in verified:
+        verified = [source.read(manifest, trust) for manifest in source.manifests()]
+        for envelope, release in verified:
             for binary in release.binaries:
-                self._place(source.root / binary.path, self.root / binary.path)
-            self._place(manifest, self.root / release.manifest_path)
+                self._place(source.content(binary), self.root / binary.path)
+            self._place([envelope], self.root / release.manifest_path)
         return [release for _, release in verified]
 
-    def _check(self, binary: Binary) -> None:
+    def read(self, manifest: Path, trust: Trust) -> tuple[bytes, Release]:
+        """Return the bytes of a manifest beside its release, which is verified.
+
+        Raises:
+            ArtifactRefused: as verify().
+        """
+        envelope = read_envelope(manifest)
+        release = trust.open(envelope)
+        for binary in release.binaries:
+            for _ in self.content(binary):
+                pass
+        return envelope, release
+
+    def content(self, binary: Binary) -> Iterator[bytes]:
+        """Yield the content of a file; only at the end is it known to be what was signed.
+
+        Raises:
+            ArtifactRefused: FILE_MISSING or FILE_DIFFERS.
+        """
         path = self.root / binary.path
         platform = f"{binary.os}/{binary.architecture}"
         if not path.is_file():
             raise ArtifactRefused(ArtifactReason.FILE_MISSING, f"{binary.path} ({platform}) is missing")
-        digest = hashlib.sha256()
+        digest, remaining = hashlib.sha256(), binary.size
         with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
+            while remaining >= 0 and (chunk := file.read(_CHUNK)):
+                remaining -= len(chunk)
                 digest.update(chunk)
-        if (path.stat().st_size, digest.hexdigest()) != (binary.size, binary.sha256):
+                yield chunk
+        if remaining or digest.hexdigest() != binary.sha256:
             raise ArtifactRefused(ArtifactReason.FILE_DIFFERS, f"{binary.path} ({platform}) is not what was signed")
 
     @staticmethod
-    def _place(source: Path, target: Path) -> None:
-        """Copy a file so that a reader sees the old one, the new one, or none."""
+    def _place(content: Iterable[bytes], target: Path) -> None:
+        """Write a file so that a reader sees the old one, the new one, or none; none where the content is refused."""
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor, beside = tempfile.mkstemp(prefix=".", dir=target.parent)
-        os.close(descriptor)
         try:
-            shutil.copyfile(source, beside)
+            with os.fdopen(descriptor, "wb") as file:
+                file.writelines(content)
             Path(beside).chmod(0o644)
             Path(beside).replace(target)
-        except OSError:
+        except (OSError, ArtifactRefused):
             Path(beside).unlink(missing_ok=True)
             raise

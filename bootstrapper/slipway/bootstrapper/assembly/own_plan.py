@@ -10,13 +10,8 @@ from slipway.bootstrapper.assembly.layers import Layers
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import fill_defaults
-from slipway.bootstrapper.assembly.subject import (
-    CheckedSubject,
-    check_lists,
-    field_name,
-    joining_warnings,
-    path_violations,
-)
+from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, joining_warnings
+from slipway.bootstrapper.assembly.subject_rules import check_lists, path_violations
 from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation

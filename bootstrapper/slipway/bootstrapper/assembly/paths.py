@@ -30,6 +30,7 @@ _DECISIVE = 1200
 _UNITS = "os.systemd_units["
 
 _REMEDY = "choose a path in another folder"
+_OTHER_UNIT = "choose another name for the unit"
 
 UNIT_FOLDER = "/etc/systemd/system"
 """Where units are written, by a first-boot system that takes them or by what they are lowered to."""
@@ -61,14 +62,36 @@ def comparable(path: str) -> str:
 def aliases(os: ospb.OperatingSystem) -> dict[str, str]:
     """Give the folders that have another name by the bundle itself: its links, and what it mounts at a second place."""
     places: dict[str, str] = {}
-    # A hard link is no folder. A symbolic one may lie behind one that comes later.
-    for link in [link for link in os.links if not link.hard] * 2:
-        place = _beside(link.path, places)
-        places[place] = canonical(target_of(place, link.target), places)
+    # A hard link is no folder. A symbolic one may lie behind one that comes later, or below a mount.
+    links = [link for link in os.links if not link.hard]
+    _follow(links * 2, places)
     for mount in os.mounts:
-        if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint(mount.options):
-            places[canonical(mount.path)] = canonical(mount.source)
+        source = _shown_by(mount)
+        place = canonical(mount.path, places)
+        if source and source != place:
+            places[place] = canonical(source, places)
+    _follow(links, places)
     return places
+
+
+def _follow(links: Iterable[ospb.Link], places: dict[str, str]) -> None:
+    for link in links:
+        place = _beside(link.path, places)
+        target = canonical(target_of(place, link.target), places)
+        if target != place:
+            places[place] = target
+
+
+def _shown_by(mount: ospb.Mount) -> str:
+    """Give the folder that a mount shows at a second place, and that what is written there reaches; "" for none.
+
+    mount(8): options come in one text with commas, or in several; `bind` may be the type, too.
+    """
+    options = [word for option in mount.options for word in option.split(",")]
+    if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint([*options, mount.type]):
+        return canonical(mount.source)
+    upper = next((word.removeprefix("upperdir=") for word in options if word.startswith("upperdir=/")), "")
+    return canonical(upper) if mount.type == "overlay" and upper else ""
 
 
 def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None) -> Iterator[Owned]:
@@ -116,16 +139,21 @@ def is_reserved(path: str) -> bool:
 
 def reserved(os: ospb.OperatingSystem) -> Iterator[Violation]:
     """Give every entry of a spec that lies in a folder that only Slipway writes to, or makes another way to one."""
-    known = aliases(os)
-    for entry in entries(os, links=known):
-        if is_reserved(entry.path):
-            yield Violation(f"{entry.where}.path", "lies in a folder that only Slipway writes to", remedy=_REMEDY)
-        if entry.path in RESERVED_UNITS and not entry.is_unit:
-            why = "is the unit of the service that bootstraps the machine, which only Slipway writes"
-            yield Violation(f"{entry.where}.path", why, remedy="choose another name for the unit")
-    for where, path in _further(os, known):
-        if is_reserved(path):
-            yield Violation(where, "names a folder that only Slipway writes to", remedy=_REMEDY)
+    violations: dict[str, Violation] = {}
+    # What is bound over a folder above hides its name, and is where Slipway's own files are then.
+    for known in (aliases(os), {}):
+        for entry in entries(os, links=known):
+            if is_reserved(entry.path):
+                why = "lies in a folder that only Slipway writes to"
+                violations.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_REMEDY))
+            if entry.path in RESERVED_UNITS and not entry.is_unit:
+                why = "is the unit of the service that bootstraps the machine, which only Slipway writes"
+                violations.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_OTHER_UNIT))
+        for where, path in _further(os, known):
+            if is_reserved(path):
+                why = "names a folder that only Slipway writes to"
+                violations.setdefault(where, Violation(where, why, remedy=_REMEDY))
+    yield from violations.values()
 
 
 def reserved_fields(message: Message, path: str) -> Iterator[Violation]:
@@ -153,7 +181,11 @@ def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tup
         if mount.path.startswith("/"):
             yield f"{where}.path", _beside(mount.path, known)
         values = [("source", mount.source)]
-        values += [(f"options[{number}]", option.partition("=")[2]) for number, option in enumerate(mount.options)]
+        values += [
+            (f"options[{number}]", word.partition("=")[2])
+            for number, option in enumerate(mount.options)
+            for word in option.split(",")
+        ]
         yield from ((f"{where}.{name}", canonical(value, known)) for name, value in values if value.startswith("/"))
 
 

@@ -1,8 +1,7 @@
 """Checks the three parts of a question (spec, cluster, machine) before anything is made of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from slipway.bootstrapper.assembly import networks, paths, structure
 from slipway.bootstrapper.assembly.joining_commands import CODE as JOINING
@@ -13,6 +12,12 @@ from slipway.bootstrapper.assembly.membership import complete_membership, member
 from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.assembly.report_items import UNUSED_SINK, UNUSED_SINK_MESSAGE, cluster_sink_index
+from slipway.bootstrapper.assembly.subject_rules import (
+    check_lists,
+    machine_violations,
+    path_violations,
+    rule_violations,
+)
 from slipway.bootstrapper.assembly.unworkable import unworkable
 from slipway.bootstrapper.compliance import selection
 from slipway.bootstrapper.compliance.application import TALOS, Applied, apply_profiles
@@ -21,7 +26,7 @@ from slipway.bootstrapper.engines.kubernetes_version import KubernetesVersionErr
 from slipway.bootstrapper.field_index import FieldIndex, item_index
 from slipway.bootstrapper.kubernetes_documents.verdicts import DocumentMistake, document_mistakes
 from slipway.contract import validation
-from slipway.contract.errors import BundleInvalid, SpecInvalid, Violation
+from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.items import Item
 from slipway.contract.unknown import unknown_fields
 from slipway.contract.yaml_names import person_path
@@ -29,7 +34,6 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import plan_pb2 as planpb
-from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 DOCUMENT = "DOCUMENT_DOUBTFUL"
@@ -187,36 +191,6 @@ def _written(layers: Layers, path: str) -> list[str]:
     return [f"spec.{place}" for place in layers.written(path)] if control is None else [paths.describe(control)]
 
 
-def check_lists(message: str, violations: Iterable[Violation]) -> None:
-    """Go on where no list is too long: what compares the entries of a list takes the square of their number.
-
-    Raises:
-        SpecInvalid: with the lists.
-    """
-    lists = [violation for violation in violations if isinstance(violation, validation.TooMany)]
-    if lists:
-        raise SpecInvalid(message, violations=[replace(each, path=person_path(each.path)) for each in lists])
-
-
-def check_credentials(credentials: secretpb.SecretMaterial) -> None:
-    """Check the secrets that come with a question, by the contract's rules.
-
-    Raises:
-        BundleInvalid: they break some.
-    """
-    broken = validation.bounded(validation.violations(credentials, path="credentials"))
-    if broken:
-        violations = [replace(violation, path=person_path(violation.path)) for violation in broken]
-        raise BundleInvalid("the credentials of the request are not valid", violations=violations)
-
-
-def machine_violations(machine: clusterpb.Machine) -> list[Violation]:
-    """Give the contract's rules that a machine breaks by itself."""
-    return validation.bounded(
-        chain(validation.violations(machine, path="machine"), unknown_fields(machine, path="machine"))
-    )
-
-
 def _documents(spec: specpb.MachineBootstrapSpec, version: str) -> tuple[list[Violation], list[DocumentMistake]]:
     """Give what is wrong with documents in a spec, and what is only to be warned of: all of it in an imported one."""
     try:
@@ -245,34 +219,6 @@ def _diagnostic(spec: specpb.MachineBootstrapSpec, code: str, place: str, messag
         remark.origin.CopyFrom(item.message.origin)
         remark.origin.path += person_path(place[len(item.path) :])
     return remark
-
-
-def rule_violations(spec: specpb.MachineBootstrapSpec, *, path: str = "spec") -> list[Violation]:
-    """Give the contract's rules that a spec breaks.
-
-    Texts of an imported spec that is bound to its format need fit no grammar yet: a command of the config completes
-    them on the machine, in a file whose place it knows.
-    """
-    return validation.bounded(
-        violation
-        for violation in validation.violations(spec, path=path)
-        if not (spec.imported.bound_by and violation.path.endswith(".segments"))
-    )
-
-
-def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
-    """Give every path of a spec that two items claim, or that lies in a file.
-
-    Of an imported config units do not count here: today's provider accepts a file with the path of one, which has no
-    effect where the unit is written after it.
-    """
-    units = not spec.imported.HasField("kind")
-    for earlier, later in paths.collisions(spec.os, units=units):
-        message = f"claims the same path as {paths.describe(earlier.origin)}"
-        yield Violation(later.where, message, remedy="leave the path to one of them")
-    for file, inner in paths.beneath_files(spec.os, units=units):
-        message = f"lies in {paths.describe(file.origin)}, which is a file and cannot be a folder"
-        yield Violation(inner.where, message, remedy="choose a path outside the file's")
 
 
 def written_places(subject: CheckedSubject, path: str, index: FieldIndex[Item] | None = None) -> list[str]:

@@ -15,7 +15,8 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.membership import joins_domain
 from slipway.bootstrapper.assembly.secrets import has_inline
-from slipway.bootstrapper.assembly.subject import CheckedSubject, check, check_class, machine_violations
+from slipway.bootstrapper.assembly.subject import CheckedSubject, check, check_class
+from slipway.bootstrapper.assembly.subject_rules import machine_violations
 from slipway.bootstrapper.compilation.recently_used import RecentlyUsed
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.problems.problem import Problem

@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 
 from slipway.bootstrapper.assembly import structure
-from slipway.bootstrapper.assembly.subject import rule_violations
+from slipway.bootstrapper.assembly.subject_rules import rule_violations
 from slipway.bootstrapper.documents.emptied_lists import emptied_lists
 from slipway.bootstrapper.documents.imported import annotations, misplaced, set_imported
 from slipway.bootstrapper.documents.mistakes import Found, Mistakes

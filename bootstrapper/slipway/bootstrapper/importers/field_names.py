@@ -123,6 +123,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "tlsBootstrapToken": "/joinConfiguration.discovery.tlsBootstrapToken",
         "imagePullSerial": "@nodeRegistration.imagePullSerial",
         "timeouts": "@timeouts",
+        "machineValues": _STOP,
     },
 }
 """By the name of the item's type. A field that is not here has the same name in both."""

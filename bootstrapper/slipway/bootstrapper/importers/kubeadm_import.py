@@ -19,11 +19,14 @@ from slipway.bootstrapper.importers.mapping.commands import set_commands
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.control_plane import set_cluster_configuration
 from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
+from slipway.bootstrapper.importers.mapping.endpoint import endpoint
+from slipway.bootstrapper.importers.mapping.feature_gates import set_local_mode
 from slipway.bootstrapper.importers.mapping.files import file_item, normal_path
 from slipway.bootstrapper.importers.mapping.hiding_mounts import warn_of_hidden
 from slipway.bootstrapper.importers.mapping.node import set_init, set_join
+from slipway.bootstrapper.importers.mapping.ntp import set_ntp
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
-from slipway.bootstrapper.importers.mapping.raw_items import keep_file, keep_ntp
+from slipway.bootstrapper.importers.mapping.raw_items import keep_file
 from slipway.bootstrapper.importers.mapping.rules import check_rules
 from slipway.bootstrapper.importers.mapping.snippet import set_snippet
 from slipway.bootstrapper.importers.mapping.unused import unused_by_workers
@@ -37,13 +40,7 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 
 _WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|npipe:")
 _CONTROL_PLANE_KINDS = frozenset({"KubeadmControlPlane", "KubeadmControlPlaneTemplate"})
-_LOCAL_MODE = "ControlPlaneKubeletLocalMode"
-_LOCAL_MODE_MINORS = range(31, 36)
-_FEATURE, _OPTIONS = "engine_options.kubeadm", "engineOptions.kubeadm"
-_VERSION = re.compile(r"v?1\.(\d{1,4})\.")
-_ENDPOINT = re.compile(
-    r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[^:\[\]]+)|(?P<bare>[0-9A-Fa-f:]+))(?::(?P<port>\d{1,5}))?"
-)
+_OPTIONS = "engineOptions.kubeadm"
 
 __all__ = ["ForeignConfig", "ImportResult", "Surroundings", "import_config"]
 
@@ -58,7 +55,10 @@ def import_config(config: ForeignConfig, surroundings: Surroundings | None = Non
     known = surroundings or Surroundings()
     importing = _Import(config, known)
     result = importing.result()
-    if importing.findings.needs_jinja or (known.whole and mixed(result.spec)):
+    if mixed(result.spec):
+        # Only cloud-init can render it, wherever the config stands.
+        return _Import(config, replace(known, facts=False, whole=True)).result()
+    if importing.findings.needs_jinja:
         return _Import(config, replace(known, facts=False)).result()
     return result
 
@@ -102,8 +102,10 @@ class _Import:
         self.context = replace(self.context, filled=self.filled())
         self.set_os()
         self.set_kubernetes()
+        if self.config.kind in _CONTROL_PLANE_KINDS:
+            set_local_mode(self.context, self.place, self._own_gates(), self.spec)
         self.set_provenance()
-        cluster = self.endpoint()
+        cluster = endpoint(self.context, self.place, self.foreign, worker=self.is_worker())
         if self.findings.problems:
             raise SourceError(self.findings.problems)
         for name in ("os", "kubernetes"):
@@ -167,7 +169,7 @@ class _Import:
             set_disks(context, place.at("diskSetup"), foreign.disk_setup, self.spec)
         set_mounts(context, place.at("mounts"), foreign.mounts, self.spec)
         if foreign.ntp is not None:
-            self.set_ntp()
+            set_ntp(context, place.at("ntp"), foreign.ntp, self.spec)
         if self.snippet_text():
             here = place.at("ignition", "containerLinuxConfig", "additionalConfig")
             snippet = read_container_linux_config(self.snippet_text(), source=place.source, path=here.written)
@@ -191,26 +193,6 @@ class _Import:
         ntp = self.foreign.ntp
         return {"/etc/kubeadm.sh"} | ({"/etc/ntp.conf"} if ntp and ntp.enabled and ntp.servers else set())
 
-    def set_ntp(self) -> None:
-        ntp, here = self.foreign.ntp, self.place.at("ntp")
-        if ntp is None:
-            return
-        if ntp.enabled is False and self.context.format == CLOUD_CONFIG:
-            message = "enabled: false leaves the image's own time synchronisation as it is, as it does today"
-            self.findings.inform(here.at("enabled"), "NTP_LEFT_ALONE", message)
-            return
-        if keep_ntp(self.context, here, ntp, self.spec):
-            return
-        item = self.spec.os.ntp
-        item.origin.CopyFrom(here.origin())
-        if ntp.enabled is not None:
-            item.enabled = ntp.enabled
-            if not ntp.enabled and self.context.format == IGNITION:
-                message = "enabled: false takes effect here; today's ignition output enables time synchronisation"
-                self.findings.warn(here.at("enabled"), "NTP_HONOURED", message)
-        for index, server in enumerate(ntp.servers):
-            item.servers.append(self.context.plain(here.at("servers", index), server))
-
     def set_kubernetes(self) -> None:
         foreign, place, spec = self.foreign, self.place, self.spec
         worker = self.is_worker()
@@ -227,12 +209,16 @@ class _Import:
                 self.findings.refuse(place.at("joinConfiguration", "controlPlane"), message)
         if worker:
             self.warn_of_unused()
+        for each in overrides:
+            # A list of a role replaces that of the spec.
+            own = each.engine_options.kubeadm.machine_values
+            if own:
+                own.extend(spec.engine_options.kubeadm.machine_values)
         self.place_overrides(*overrides)
         if foreign.verbosity is not None:
             spec.engine_options.kubeadm.verbosity = foreign.verbosity
             if not spec.engine_options.kubeadm.HasField("origin"):
                 spec.engine_options.kubeadm.origin.CopyFrom(place.at("verbosity").origin())
-        self.set_feature_gate()
 
     def is_worker(self) -> bool:
         if self.context.role:
@@ -268,26 +254,6 @@ class _Import:
         if key in (self.config.tree or ()) and self.config.kind not in _CONTROL_PLANE_KINDS:
             self.findings.warn(self.place.at(str(key)), "NO_EFFECT", "has no effect on a machine of this role")
 
-    def set_feature_gate(self) -> None:
-        """Add what KubeadmControlPlane adds for 1.31 to 1.35."""
-        match = _VERSION.match(self.context.control_plane_version)
-        if self.config.kind not in _CONTROL_PLANE_KINDS or not match or int(match[1]) not in _LOCAL_MODE_MINORS:
-            return
-        options = self.spec.engine_options.kubeadm
-        gates = options.feature_gates
-        if all(gate.name != _LOCAL_MODE for gate in gates):
-            gates.add(name=_LOCAL_MODE, enabled=True)
-            if not options.HasField("origin"):
-                options.origin.CopyFrom(self.place.origin())
-            message = "ControlPlaneKubeletLocalMode is switched on, as KubeadmControlPlane does for this version"
-            self.findings.inform(self.place, "FEATURE_GATE_ADDED", message)
-        if len(gates) == 1 and _LOCAL_MODE not in self._own_gates():
-            # Nobody asked for it: where no kubeadm runs it may be left out.
-            self.spec.optional_features.append(f"{_FEATURE}.feature_gates")
-            others = (options, self.spec.init.engine_options.kubeadm, self.spec.join.engine_options.kubeadm)
-            if {field.name for item in others for field, _ in item.ListFields()} <= {"feature_gates", "origin"}:
-                self.spec.optional_features.append(_FEATURE)
-
     def _own_gates(self) -> Mapping[str, bool]:
         return self.foreign.cluster_configuration.feature_gates if self.foreign.cluster_configuration else {}
 
@@ -301,22 +267,6 @@ class _Import:
         imported.kind, imported.api_version = self.config.kind, self.config.api_version
         imported.format = self.context.format
         imported.bound_by.extend(self.findings.bound_by)
-
-    def endpoint(self) -> clusterpb.Cluster:
-        cluster = clusterpb.Cluster()
-        config = self.foreign.cluster_configuration
-        if config is not None and config.control_plane_endpoint:
-            here, text = self.place.at("clusterConfiguration", "controlPlaneEndpoint"), config.control_plane_endpoint
-            if self.is_worker() and self.context.is_of_machine(text):
-                return cluster  # kubeadm never reads it on a worker.
-            match = _ENDPOINT.fullmatch(self.context.plain_in_kubeadm(here, text))
-            if match is None:
-                self.findings.refuse(here, "must be a host, with a port if need be")
-                return cluster
-            cluster.endpoint.host = match["ipv6"] or match["host"] or match["bare"]
-            if match["port"]:
-                cluster.endpoint.port = int(match["port"])
-        return cluster
 
 
 def _converted(config: ForeignConfig) -> v1beta1.Converted:

@@ -28,6 +28,9 @@ from slipway.v1alpha1 import registry_service_pb2 as registrypb
 MAX_USER_DATA = 1024 * 1024
 """Most bytes of user data, whatever the target (design 5.7)."""
 
+MAX_ATTACHMENTS = 64
+"""Most attachments of an answer (provisioner_service.proto)."""
+
 RENDER_TIMEOUT = 10.0
 """Seconds for one call of Render (design 5.7)."""
 
@@ -93,7 +96,9 @@ async def render(  # noqa: PLR0913  # the parts of a call
                         break
                     raise last from None
                 continue
-            broken = _broken(request, response, candidate) or _betrayal(response, candidate, scrubber)
+            broken = _broken(request, response, candidate)
+            if not broken:
+                broken = await asyncio.to_thread(_betrayal, response, candidate, scrubber)
             if not broken:
                 await asyncio.to_thread(scrubber.diagnostics, response)
                 return response, instance
@@ -154,6 +159,8 @@ def _broken(  # noqa: C901  # one line for each clause
     if hashlib.sha256(response.user_data).digest() != response.sha256:
         return "the user data does not have the stated hash"
     names = [attachment.name for attachment in response.attachments]
+    if len(names) > MAX_ATTACHMENTS:
+        return f"there are more than {MAX_ATTACHMENTS} attachments"
     if len(set(names)) != len(names) or any("/" in name or "\\" in name or name in {"", ".", ".."} for name in names):
         return "the attachments' names are not those of files, each once"
     if any(hashlib.sha256(attachment.content).digest() != attachment.sha256 for attachment in response.attachments):

@@ -31,7 +31,7 @@ MOST_SECRETS = 256 * 1024
 """Bytes of secrets that texts are searched for. What it takes to find any piece of them has 200 times as many."""
 
 _MOST_FOR_RARE_FORMS = 48 * 1024
-"""Bytes of secrets that are also looked for in rare forms: three times as many as the common ones."""
+"""Bytes of secrets that are also looked for in rare forms: four times as many as the common ones."""
 
 LEFT_OUT = "[the text is left out: it cannot be searched for more than 256 KiB of secrets, and the machine has more]"
 
@@ -52,9 +52,9 @@ class Scrubber:
     def text(self, text: str) -> str:
         """Return a text on one line, without control characters, in which secrets are replaced.
 
-        A secret is found as it is and in base64, hexadecimal digits, percent-encoding, escapes, rows of numbers and
-        UTF-16, a long one by any piece of WINDOW letters and digits, whatever other characters, blanks and escapes of
-        terminals stand between them. Of a machine with more than MOST_SECRETS only names and field paths are left.
+        A secret is found as it is and in base64, base32, hexadecimal digits, percent-encoding, escapes, rows of numbers
+        and UTF-16, a long one by any piece of WINDOW letters and digits, whatever other characters, blanks and escapes
+        of terminals stand between them. Of a machine with more than MOST_SECRETS only names and field paths are left.
         """
         text = text[:LONGEST_TEXT]
         if self._size > MOST_SECRETS:
@@ -169,6 +169,14 @@ def _rare_forms(secret: bytes) -> Iterator[str]:
     # Escapes of JSON, C and shells, and bytes as Go prints them: what is no letter or digit does not count.
     for form in ("u{:04x}", "x{:02x}", "{:03o}", "{}"):
         yield "".join(map(form.format, secret))
+    yield from _in_base32(secret)
+
+
+def _in_base32(data: bytes) -> Iterator[str]:
+    """Yield the letters that base32 makes of data alone, at any of five places of a longer text."""
+    for before in range(5):
+        first, end = -(before * 8 // -5), (before + len(data)) * 8 // 5
+        yield base64.b32encode(bytes(before) + data).decode()[first:end]
 
 
 def _encoded(data: bytes) -> Iterator[str]:

@@ -12,6 +12,7 @@ from slipway.contract.errors import (
     Violation,
 )
 from slipway.contract.source_position import did_you_mean
+from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import registry_service_pb2 as registrypb
 
 NAME_FIELD, VERSION_FIELD, FORMAT_FIELD = (f"spec.provisioner.{field}" for field in ("name", "version", "format"))
@@ -47,7 +48,7 @@ def none_ready(
         elif refusal := versions.refusal(instance.info):
             why = refusal
         else:
-            why = registrypb.InstanceState.Name(instance.state).removeprefix("INSTANCE_STATE_").lower()
+            why = enum_word(registrypb.InstanceState.DESCRIPTOR, instance.state)
         reasons[f"{name} {version}: {why}"] = None
     names = list(dict.fromkeys(f"{entry.info.name} {entry.info.implementation_version}" for entry in instances))
     registered = f"registered: {', '.join(names[:_MOST_NAMED])}" if names else "no provisioner is registered"

@@ -599,7 +599,7 @@ type RenderResponse struct {
 	MediaType string `protobuf:"bytes,4,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
 	// SHA-256 of `user_data`, 32 bytes.
 	Sha256 []byte `protobuf:"bytes,5,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Companion files.
+	// Companion files, at most 64.
 	Attachments []*Attachment `protobuf:"bytes,6,rep,name=attachments,proto3" json:"attachments,omitempty"`
 	// The earliest expiry of a secret that is in the user data or in an attachment. Unset: none expires.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`

@@ -1187,7 +1187,9 @@ type KubeadmOptions struct {
 	// Images are pulled one after another. Unset: they are.
 	ImagePullSerial *bool `protobuf:"varint,16,opt,name=image_pull_serial,json=imagePullSerial,proto3,oneof" json:"image_pull_serial,omitempty"`
 	// How long kubeadm waits for what, beside the timeouts of Kubernetes.
-	Timeouts      *KubeadmTimeouts `protobuf:"bytes,17,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
+	Timeouts *KubeadmTimeouts `protobuf:"bytes,17,opt,name=timeouts,proto3" json:"timeouts,omitempty"`
+	// Values of kubeadm's configuration that only the machine knows, at places whose own field takes none.
+	MachineValues []*KubeadmMachineValue `protobuf:"bytes,18,rep,name=machine_values,json=machineValues,proto3" json:"machine_values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1341,6 +1343,69 @@ func (x *KubeadmOptions) GetTimeouts() *KubeadmTimeouts {
 	return nil
 }
 
+func (x *KubeadmOptions) GetMachineValues() []*KubeadmMachineValue {
+	if x != nil {
+		return x.MachineValues
+	}
+	return nil
+}
+
+// KubeadmMachineValue is a value of kubeadm's configuration that only the machine knows.
+type KubeadmMachineValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Field of kubeadm's configuration (v1beta4), e.g. "apiServer.certSANs[1]". An entry of a list stands at that place
+	// among those of the neutral field.
+	Field *string `protobuf:"bytes,1,opt,name=field,proto3,oneof" json:"field,omitempty"`
+	// The value.
+	Value         *MachineText `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *KubeadmMachineValue) Reset() {
+	*x = KubeadmMachineValue{}
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *KubeadmMachineValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*KubeadmMachineValue) ProtoMessage() {}
+
+func (x *KubeadmMachineValue) ProtoReflect() protoreflect.Message {
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use KubeadmMachineValue.ProtoReflect.Descriptor instead.
+func (*KubeadmMachineValue) Descriptor() ([]byte, []int) {
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *KubeadmMachineValue) GetField() string {
+	if x != nil && x.Field != nil {
+		return *x.Field
+	}
+	return ""
+}
+
+func (x *KubeadmMachineValue) GetValue() *MachineText {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
 // KubeadmFeatureGate turns a feature of kubeadm on or off.
 type KubeadmFeatureGate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1354,7 +1419,7 @@ type KubeadmFeatureGate struct {
 
 func (x *KubeadmFeatureGate) Reset() {
 	*x = KubeadmFeatureGate{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1366,7 +1431,7 @@ func (x *KubeadmFeatureGate) String() string {
 func (*KubeadmFeatureGate) ProtoMessage() {}
 
 func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[14]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1379,7 +1444,7 @@ func (x *KubeadmFeatureGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmFeatureGate.ProtoReflect.Descriptor instead.
 func (*KubeadmFeatureGate) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{14}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *KubeadmFeatureGate) GetName() string {
@@ -1419,7 +1484,7 @@ type KubeadmBootstrapToken struct {
 
 func (x *KubeadmBootstrapToken) Reset() {
 	*x = KubeadmBootstrapToken{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +1496,7 @@ func (x *KubeadmBootstrapToken) String() string {
 func (*KubeadmBootstrapToken) ProtoMessage() {}
 
 func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[15]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +1509,7 @@ func (x *KubeadmBootstrapToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmBootstrapToken.ProtoReflect.Descriptor instead.
 func (*KubeadmBootstrapToken) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{15}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *KubeadmBootstrapToken) GetToken() *SecretValue {
@@ -1515,7 +1580,7 @@ type KubeadmTimeouts struct {
 
 func (x *KubeadmTimeouts) Reset() {
 	*x = KubeadmTimeouts{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1592,7 @@ func (x *KubeadmTimeouts) String() string {
 func (*KubeadmTimeouts) ProtoMessage() {}
 
 func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[16]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1605,7 @@ func (x *KubeadmTimeouts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmTimeouts.ProtoReflect.Descriptor instead.
 func (*KubeadmTimeouts) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{16}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *KubeadmTimeouts) GetKubelet() *durationpb.Duration {
@@ -1605,7 +1670,7 @@ type K0SOptions struct {
 
 func (x *K0SOptions) Reset() {
 	*x = K0SOptions{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1682,7 @@ func (x *K0SOptions) String() string {
 func (*K0SOptions) ProtoMessage() {}
 
 func (x *K0SOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[17]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1695,7 @@ func (x *K0SOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use K0SOptions.ProtoReflect.Descriptor instead.
 func (*K0SOptions) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{17}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *K0SOptions) GetProgram() string {
@@ -1702,7 +1767,7 @@ type KubeadmPatch struct {
 
 func (x *KubeadmPatch) Reset() {
 	*x = KubeadmPatch{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1779,7 @@ func (x *KubeadmPatch) String() string {
 func (*KubeadmPatch) ProtoMessage() {}
 
 func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[18]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1792,7 @@ func (x *KubeadmPatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KubeadmPatch.ProtoReflect.Descriptor instead.
 func (*KubeadmPatch) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{18}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *KubeadmPatch) GetName() string {
@@ -1761,7 +1826,7 @@ type Extension struct {
 
 func (x *Extension) Reset() {
 	*x = Extension{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1773,7 +1838,7 @@ func (x *Extension) String() string {
 func (*Extension) ProtoMessage() {}
 
 func (x *Extension) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[19]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1786,7 +1851,7 @@ func (x *Extension) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Extension.ProtoReflect.Descriptor instead.
 func (*Extension) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{19}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Extension) GetId() string {
@@ -1834,7 +1899,7 @@ type Imported struct {
 
 func (x *Imported) Reset() {
 	*x = Imported{}
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1846,7 +1911,7 @@ func (x *Imported) String() string {
 func (*Imported) ProtoMessage() {}
 
 func (x *Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[20]
+	mi := &file_slipway_v1alpha1_spec_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1859,7 +1924,7 @@ func (x *Imported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Imported.ProtoReflect.Descriptor instead.
 func (*Imported) Descriptor() ([]byte, []int) {
-	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{20}
+	return file_slipway_v1alpha1_spec_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Imported) GetKind() string {
@@ -1987,7 +2052,7 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x0eengine_options\x18\x04 \x01(\v2\x1f.slipway.v1alpha1.EngineOptionsR\rengineOptions\"\xaf\x01\n" +
 	"\rEngineOptions\x12V\n" +
 	"\akubeadm\x18\x01 \x01(\v2 .slipway.v1alpha1.KubeadmOptionsB\x1a\x8a\xb5\x18\x16engine_options.kubeadmR\akubeadm\x12F\n" +
-	"\x03k0s\x18\x02 \x01(\v2\x1c.slipway.v1alpha1.K0sOptionsB\x16\x8a\xb5\x18\x12engine_options.k0sR\x03k0s\"\x8e\v\n" +
+	"\x03k0s\x18\x02 \x01(\v2\x1c.slipway.v1alpha1.K0sOptionsB\x16\x8a\xb5\x18\x12engine_options.k0sR\x03k0s\"\xff\v\n" +
 	"\x0eKubeadmOptions\x12M\n" +
 	"\x18ignored_preflight_errors\x18\x01 \x03(\tB\x13\x9a\xb5\x18\x0f\x102\x18\x80\x04\"\bone-wordR\x16ignoredPreflightErrors\x12:\n" +
 	"\x0eskipped_phases\x18\x02 \x03(\tB\x13\x9a\xb5\x18\x0f\x102\x18\x80\x02\"\bone-wordR\rskippedPhases\x12H\n" +
@@ -2009,7 +2074,9 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x13tls_bootstrap_token\x18\x0e \x01(\v2\x1d.slipway.v1alpha1.SecretValueR\x11tlsBootstrapToken\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06origin\x12G\n" +
 	"\x11image_pull_serial\x18\x10 \x01(\bB\x16\x8a\xb5\x18\x12.image_pull_serialH\x05R\x0fimagePullSerial\x88\x01\x01\x12L\n" +
-	"\btimeouts\x18\x11 \x01(\v2!.slipway.v1alpha1.KubeadmTimeoutsB\r\x8a\xb5\x18\t.timeoutsR\btimeoutsB\x14\n" +
+	"\btimeouts\x18\x11 \x01(\v2!.slipway.v1alpha1.KubeadmTimeoutsB\r\x8a\xb5\x18\t.timeoutsR\btimeouts\x12o\n" +
+	"\x0emachine_values\x18\x12 \x03(\v2%.slipway.v1alpha1.KubeadmMachineValueB!\x8a\xb5\x18\x0f.machine_values\x9a\xb5\x18\n" +
+	"\x10\x80\x01B\x05fieldR\rmachineValuesB\x14\n" +
 	"\x12_patches_directoryB\f\n" +
 	"\n" +
 	"_verbosityB\n" +
@@ -2018,7 +2085,11 @@ const file_slipway_v1alpha1_spec_proto_rawDesc = "" +
 	"\x17_certificates_directoryB\n" +
 	"\n" +
 	"\b_ca_pathB\x14\n" +
-	"\x12_image_pull_serial\"\x80\x01\n" +
+	"\x12_image_pull_serial\"\x90\x01\n" +
+	"\x13KubeadmMachineValue\x122\n" +
+	"\x05field\x18\x01 \x01(\tB\x17\x9a\xb5\x18\x13\b\x01\x18@\"\rkubeadm-fieldH\x00R\x05field\x88\x01\x01\x12;\n" +
+	"\x05value\x18\x02 \x01(\v2\x1d.slipway.v1alpha1.MachineTextB\x06\x9a\xb5\x18\x02\b\x01R\x05valueB\b\n" +
+	"\x06_field\"\x80\x01\n" +
 	"\x12KubeadmFeatureGate\x12.\n" +
 	"\x04name\x18\x01 \x01(\tB\x15\x9a\xb5\x18\x11\b\x01\x18\x80\x01\"\n" +
 	"identifierH\x00R\x04name\x88\x01\x01\x12%\n" +
@@ -2110,7 +2181,7 @@ func file_slipway_v1alpha1_spec_proto_rawDescGZIP() []byte {
 }
 
 var file_slipway_v1alpha1_spec_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_slipway_v1alpha1_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(DeliveryMode)(0),             // 0: slipway.v1alpha1.DeliveryMode
 	(ReportedLogs)(0),             // 1: slipway.v1alpha1.ReportedLogs
@@ -2129,90 +2200,94 @@ var file_slipway_v1alpha1_spec_proto_goTypes = []any{
 	(*RoleOverrides)(nil),         // 14: slipway.v1alpha1.RoleOverrides
 	(*EngineOptions)(nil),         // 15: slipway.v1alpha1.EngineOptions
 	(*KubeadmOptions)(nil),        // 16: slipway.v1alpha1.KubeadmOptions
-	(*KubeadmFeatureGate)(nil),    // 17: slipway.v1alpha1.KubeadmFeatureGate
-	(*KubeadmBootstrapToken)(nil), // 18: slipway.v1alpha1.KubeadmBootstrapToken
-	(*KubeadmTimeouts)(nil),       // 19: slipway.v1alpha1.KubeadmTimeouts
-	(*K0SOptions)(nil),            // 20: slipway.v1alpha1.K0sOptions
-	(*KubeadmPatch)(nil),          // 21: slipway.v1alpha1.KubeadmPatch
-	(*Extension)(nil),             // 22: slipway.v1alpha1.Extension
-	(*Imported)(nil),              // 23: slipway.v1alpha1.Imported
-	(*Target)(nil),                // 24: slipway.v1alpha1.Target
-	(*OperatingSystem)(nil),       // 25: slipway.v1alpha1.OperatingSystem
-	(*Kubernetes)(nil),            // 26: slipway.v1alpha1.Kubernetes
-	(*Commands)(nil),              // 27: slipway.v1alpha1.Commands
-	(*ExecutionPolicy)(nil),       // 28: slipway.v1alpha1.ExecutionPolicy
-	(*Origin)(nil),                // 29: slipway.v1alpha1.Origin
-	(*timestamppb.Timestamp)(nil), // 30: google.protobuf.Timestamp
-	(*SecretReference)(nil),       // 31: slipway.v1alpha1.SecretReference
-	(*Content)(nil),               // 32: slipway.v1alpha1.Content
-	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
-	(*SecretValue)(nil),           // 34: slipway.v1alpha1.SecretValue
+	(*KubeadmMachineValue)(nil),   // 17: slipway.v1alpha1.KubeadmMachineValue
+	(*KubeadmFeatureGate)(nil),    // 18: slipway.v1alpha1.KubeadmFeatureGate
+	(*KubeadmBootstrapToken)(nil), // 19: slipway.v1alpha1.KubeadmBootstrapToken
+	(*KubeadmTimeouts)(nil),       // 20: slipway.v1alpha1.KubeadmTimeouts
+	(*K0SOptions)(nil),            // 21: slipway.v1alpha1.K0sOptions
+	(*KubeadmPatch)(nil),          // 22: slipway.v1alpha1.KubeadmPatch
+	(*Extension)(nil),             // 23: slipway.v1alpha1.Extension
+	(*Imported)(nil),              // 24: slipway.v1alpha1.Imported
+	(*Target)(nil),                // 25: slipway.v1alpha1.Target
+	(*OperatingSystem)(nil),       // 26: slipway.v1alpha1.OperatingSystem
+	(*Kubernetes)(nil),            // 27: slipway.v1alpha1.Kubernetes
+	(*Commands)(nil),              // 28: slipway.v1alpha1.Commands
+	(*ExecutionPolicy)(nil),       // 29: slipway.v1alpha1.ExecutionPolicy
+	(*Origin)(nil),                // 30: slipway.v1alpha1.Origin
+	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
+	(*SecretReference)(nil),       // 32: slipway.v1alpha1.SecretReference
+	(*Content)(nil),               // 33: slipway.v1alpha1.Content
+	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
+	(*SecretValue)(nil),           // 35: slipway.v1alpha1.SecretValue
+	(*MachineText)(nil),           // 36: slipway.v1alpha1.MachineText
 }
 var file_slipway_v1alpha1_spec_proto_depIdxs = []int32{
 	13, // 0: slipway.v1alpha1.MachineBootstrapSpec.provisioner:type_name -> slipway.v1alpha1.ProvisionerChoice
-	24, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
-	25, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
-	26, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	27, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
+	25, // 1: slipway.v1alpha1.MachineBootstrapSpec.target:type_name -> slipway.v1alpha1.Target
+	26, // 2: slipway.v1alpha1.MachineBootstrapSpec.os:type_name -> slipway.v1alpha1.OperatingSystem
+	27, // 3: slipway.v1alpha1.MachineBootstrapSpec.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	28, // 4: slipway.v1alpha1.MachineBootstrapSpec.commands:type_name -> slipway.v1alpha1.Commands
 	15, // 5: slipway.v1alpha1.MachineBootstrapSpec.engine_options:type_name -> slipway.v1alpha1.EngineOptions
-	22, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
+	23, // 6: slipway.v1alpha1.MachineBootstrapSpec.extensions:type_name -> slipway.v1alpha1.Extension
 	14, // 7: slipway.v1alpha1.MachineBootstrapSpec.init:type_name -> slipway.v1alpha1.RoleOverrides
 	14, // 8: slipway.v1alpha1.MachineBootstrapSpec.join:type_name -> slipway.v1alpha1.RoleOverrides
-	28, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
-	23, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
+	29, // 9: slipway.v1alpha1.MachineBootstrapSpec.execution:type_name -> slipway.v1alpha1.ExecutionPolicy
+	24, // 10: slipway.v1alpha1.MachineBootstrapSpec.imported:type_name -> slipway.v1alpha1.Imported
 	12, // 11: slipway.v1alpha1.MachineBootstrapSpec.agent:type_name -> slipway.v1alpha1.Agent
 	7,  // 12: slipway.v1alpha1.MachineBootstrapSpec.reporting:type_name -> slipway.v1alpha1.Reporting
 	4,  // 13: slipway.v1alpha1.MachineBootstrapSpec.delivery:type_name -> slipway.v1alpha1.Delivery
 	5,  // 14: slipway.v1alpha1.MachineBootstrapSpec.compliance:type_name -> slipway.v1alpha1.Compliance
 	0,  // 15: slipway.v1alpha1.Delivery.mode:type_name -> slipway.v1alpha1.DeliveryMode
-	29, // 16: slipway.v1alpha1.Delivery.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 16: slipway.v1alpha1.Delivery.origin:type_name -> slipway.v1alpha1.Origin
 	6,  // 17: slipway.v1alpha1.Compliance.waivers:type_name -> slipway.v1alpha1.Waiver
-	29, // 18: slipway.v1alpha1.Compliance.origin:type_name -> slipway.v1alpha1.Origin
-	30, // 19: slipway.v1alpha1.Waiver.expire_time:type_name -> google.protobuf.Timestamp
+	30, // 18: slipway.v1alpha1.Compliance.origin:type_name -> slipway.v1alpha1.Origin
+	31, // 19: slipway.v1alpha1.Waiver.expire_time:type_name -> google.protobuf.Timestamp
 	8,  // 20: slipway.v1alpha1.Reporting.sinks:type_name -> slipway.v1alpha1.ReportSink
 	1,  // 21: slipway.v1alpha1.Reporting.logs:type_name -> slipway.v1alpha1.ReportedLogs
-	29, // 22: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 22: slipway.v1alpha1.Reporting.origin:type_name -> slipway.v1alpha1.Origin
 	9,  // 23: slipway.v1alpha1.ReportSink.console:type_name -> slipway.v1alpha1.ConsoleSink
 	11, // 24: slipway.v1alpha1.ReportSink.put:type_name -> slipway.v1alpha1.PutSink
 	10, // 25: slipway.v1alpha1.ReportSink.workload_cluster:type_name -> slipway.v1alpha1.WorkloadClusterSink
-	31, // 26: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
-	31, // 27: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
+	32, // 26: slipway.v1alpha1.PutSink.url:type_name -> slipway.v1alpha1.SecretReference
+	32, // 27: slipway.v1alpha1.PutSink.logs_url:type_name -> slipway.v1alpha1.SecretReference
 	2,  // 28: slipway.v1alpha1.Agent.source:type_name -> slipway.v1alpha1.AgentSource
-	32, // 29: slipway.v1alpha1.Agent.ca:type_name -> slipway.v1alpha1.Content
-	29, // 30: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
-	25, // 31: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
-	26, // 32: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
-	27, // 33: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
+	33, // 29: slipway.v1alpha1.Agent.ca:type_name -> slipway.v1alpha1.Content
+	30, // 30: slipway.v1alpha1.Agent.origin:type_name -> slipway.v1alpha1.Origin
+	26, // 31: slipway.v1alpha1.RoleOverrides.os:type_name -> slipway.v1alpha1.OperatingSystem
+	27, // 32: slipway.v1alpha1.RoleOverrides.kubernetes:type_name -> slipway.v1alpha1.Kubernetes
+	28, // 33: slipway.v1alpha1.RoleOverrides.commands:type_name -> slipway.v1alpha1.Commands
 	15, // 34: slipway.v1alpha1.RoleOverrides.engine_options:type_name -> slipway.v1alpha1.EngineOptions
 	16, // 35: slipway.v1alpha1.EngineOptions.kubeadm:type_name -> slipway.v1alpha1.KubeadmOptions
-	20, // 36: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
-	21, // 37: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
-	17, // 38: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
-	18, // 39: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
-	33, // 40: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
-	34, // 41: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
-	29, // 42: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
-	19, // 43: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
-	34, // 44: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
-	33, // 45: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
-	30, // 46: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
-	29, // 47: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
-	33, // 48: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
-	33, // 49: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
-	33, // 50: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
-	33, // 51: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
-	29, // 52: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
-	34, // 53: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
-	29, // 54: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
-	32, // 55: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
-	32, // 56: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
-	29, // 57: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
-	29, // 58: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
-	59, // [59:59] is the sub-list for method output_type
-	59, // [59:59] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	21, // 36: slipway.v1alpha1.EngineOptions.k0s:type_name -> slipway.v1alpha1.K0sOptions
+	22, // 37: slipway.v1alpha1.KubeadmOptions.patches:type_name -> slipway.v1alpha1.KubeadmPatch
+	18, // 38: slipway.v1alpha1.KubeadmOptions.feature_gates:type_name -> slipway.v1alpha1.KubeadmFeatureGate
+	19, // 39: slipway.v1alpha1.KubeadmOptions.bootstrap_tokens:type_name -> slipway.v1alpha1.KubeadmBootstrapToken
+	34, // 40: slipway.v1alpha1.KubeadmOptions.certificate_validity:type_name -> google.protobuf.Duration
+	35, // 41: slipway.v1alpha1.KubeadmOptions.tls_bootstrap_token:type_name -> slipway.v1alpha1.SecretValue
+	30, // 42: slipway.v1alpha1.KubeadmOptions.origin:type_name -> slipway.v1alpha1.Origin
+	20, // 43: slipway.v1alpha1.KubeadmOptions.timeouts:type_name -> slipway.v1alpha1.KubeadmTimeouts
+	17, // 44: slipway.v1alpha1.KubeadmOptions.machine_values:type_name -> slipway.v1alpha1.KubeadmMachineValue
+	36, // 45: slipway.v1alpha1.KubeadmMachineValue.value:type_name -> slipway.v1alpha1.MachineText
+	35, // 46: slipway.v1alpha1.KubeadmBootstrapToken.token:type_name -> slipway.v1alpha1.SecretValue
+	34, // 47: slipway.v1alpha1.KubeadmBootstrapToken.ttl:type_name -> google.protobuf.Duration
+	31, // 48: slipway.v1alpha1.KubeadmBootstrapToken.expire_time:type_name -> google.protobuf.Timestamp
+	30, // 49: slipway.v1alpha1.KubeadmBootstrapToken.origin:type_name -> slipway.v1alpha1.Origin
+	34, // 50: slipway.v1alpha1.KubeadmTimeouts.kubelet:type_name -> google.protobuf.Duration
+	34, // 51: slipway.v1alpha1.KubeadmTimeouts.kubernetes_api:type_name -> google.protobuf.Duration
+	34, // 52: slipway.v1alpha1.KubeadmTimeouts.etcd_api:type_name -> google.protobuf.Duration
+	34, // 53: slipway.v1alpha1.KubeadmTimeouts.discovery:type_name -> google.protobuf.Duration
+	30, // 54: slipway.v1alpha1.KubeadmTimeouts.origin:type_name -> slipway.v1alpha1.Origin
+	35, // 55: slipway.v1alpha1.K0sOptions.kine_data_source:type_name -> slipway.v1alpha1.SecretValue
+	30, // 56: slipway.v1alpha1.K0sOptions.origin:type_name -> slipway.v1alpha1.Origin
+	33, // 57: slipway.v1alpha1.KubeadmPatch.content:type_name -> slipway.v1alpha1.Content
+	33, // 58: slipway.v1alpha1.Extension.content:type_name -> slipway.v1alpha1.Content
+	30, // 59: slipway.v1alpha1.Extension.origin:type_name -> slipway.v1alpha1.Origin
+	30, // 60: slipway.v1alpha1.Imported.bound_by:type_name -> slipway.v1alpha1.Origin
+	61, // [61:61] is the sub-list for method output_type
+	61, // [61:61] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_slipway_v1alpha1_spec_proto_init() }
@@ -2241,17 +2316,18 @@ func file_slipway_v1alpha1_spec_proto_init() {
 	file_slipway_v1alpha1_spec_proto_msgTypes[13].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[14].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[15].OneofWrappers = []any{}
-	file_slipway_v1alpha1_spec_proto_msgTypes[17].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[16].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[18].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[19].OneofWrappers = []any{}
 	file_slipway_v1alpha1_spec_proto_msgTypes[20].OneofWrappers = []any{}
+	file_slipway_v1alpha1_spec_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_slipway_v1alpha1_spec_proto_rawDesc), len(file_slipway_v1alpha1_spec_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

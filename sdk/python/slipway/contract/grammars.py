@@ -193,6 +193,14 @@ _GRAMMARS = [
     _regular("image-pull-policy", '"Always", "IfNotPresent" or "Never"', "Always|IfNotPresent|Never"),
     _regular("image-tag", "an image tag", r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}"),
     _regular("kernel-module", "the name of a kernel module", r"[A-Za-z0-9_][A-Za-z0-9_-]*"),
+    _regular(
+        "kubeadm-field",
+        "a field of kubeadm's configuration that may depend on the machine: an entry of apiServer.certSANs, "
+        "etcd.local.serverCertSANs or etcd.local.peerCertSANs, nodeRegistration.criSocket, the value of an entry of "
+        "nodeRegistration.taints, or discovery.bootstrapToken.apiServerEndpoint",
+        r"(apiServer\.certSANs|etcd\.local\.(server|peer)CertSANs)\[[0-9]{1,3}\]|nodeRegistration\.criSocket|"
+        r"nodeRegistration\.taints\[[0-9]{1,3}\]\.value|discovery\.bootstrapToken\.apiServerEndpoint",
+    ),
     _regular("kubernetes-version", "a version such as v1.34.2", _VERSION),
     _regular(
         "label-name",

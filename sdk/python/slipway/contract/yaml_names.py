@@ -29,10 +29,26 @@ def former_keys(descriptor: Descriptor) -> frozenset[str]:
     return frozenset(re.sub("_([a-z0-9])", lambda match: match[1].upper(), name) for name in proto.reserved_name)
 
 
+def enum_word(descriptor: EnumDescriptor, number: int) -> str:
+    """Give a value in small letters without its prefix: INSTANCE_STATE_NOT_SERVING is "not-serving".
+
+    One that a newer version of the contract has is "unknown (7)": proto3 keeps the numbers of other processes.
+    """
+    value = descriptor.values_by_number.get(number)
+    if value is None:
+        return f"unknown ({number})"
+    return value.name.removeprefix(_prefix(descriptor)).lower().replace("_", "-")
+
+
+@cache
+def _prefix(descriptor: EnumDescriptor) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", descriptor.name).upper() + "_"
+
+
 @cache
 def enum_names(descriptor: EnumDescriptor) -> dict[int, str]:
     """Give the PascalCase name of every value but UNSPECIFIED, by number: KEY_ALGORITHM_RSA_2048 is Rsa2048."""
-    prefix = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", descriptor.name).upper() + "_"
+    prefix = _prefix(descriptor)
     return {
         value.number: "".join(word.capitalize() for word in value.name.removeprefix(prefix).split("_"))
         for value in descriptor.values

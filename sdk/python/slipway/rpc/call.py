@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from slipway.rpc import ServicerContext
-from slipway.v1alpha1.reasons import Code
+from slipway.v1alpha1.reasons import Code, Reason
 
 REQUEST_ID = "x-request-id"
 """Metadata key of the request id, in both directions."""
+
+_OTHER = "Other"
+_REASONS = frozenset(Reason)
 
 UNKNOWN = "unknown"
 """Stands for a service or method that this server does not serve: a caller must not choose labels."""
@@ -38,6 +41,11 @@ class Call:
     def is_infrastructure(self) -> bool:
         """It is health or reflection, which must answer whatever else happens."""
         return self.service.startswith("grpc.")
+
+    @property
+    def reason_label(self) -> str:
+        """The reason as a label of metrics: "Other" for a relayed one that is not of the error table."""
+        return self.reason if not self.reason or self.reason in _REASONS else _OTHER
 
 
 Proceed = Callable[[], Awaitable[Any]]

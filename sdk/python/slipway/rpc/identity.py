@@ -1,16 +1,26 @@
 """Who the other side is, by its certificate."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from slipway.contract.roles import spiffe_id
+from slipway.contract.roles import SPIFFE, spiffe_id
 from slipway.rpc import ServicerContext
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The SPIFFE ids of a peer's certificate (in practice one, or none)."""
+    """The SPIFFE ids of a peer's certificate: one, or none."""
 
     spiffe_ids: tuple[str, ...]
+
+    @classmethod
+    def of_uris(cls, uris: Iterable[str]) -> "Identity":
+        """Return the identity by all URIs of a certificate, without any id where there are several.
+
+        Each check would otherwise take the id that suits it. Source of the rule: SPIFFE's X.509-SVID, section 2.
+        """
+        ids = tuple(uris)
+        return cls(ids if len(ids) == 1 and ids[0].startswith(SPIFFE) else ())
 
     def owns(self, *, trust_domain: str, role: str, name: str) -> bool:
         """Whether it is the process ``name`` in ``role``."""
@@ -25,5 +35,4 @@ def identity_of(context: ServicerContext) -> Identity | None:
     properties = context.auth_context()
     if b"ssl" not in properties.get("transport_security_type", ()):
         return None
-    uris = tuple(uri.decode("utf-8", errors="replace") for uri in properties.get("peer_uri", ()))
-    return Identity(tuple(uri for uri in uris if uri.startswith("spiffe://")))
+    return Identity.of_uris(uri.decode("utf-8", errors="replace") for uri in properties.get("peer_uri", ()))

@@ -87,7 +87,7 @@ class OtlpRecorder:
             span.set_status(Status(StatusCode.ERROR))
         span.end()
         names: dict[str, str | int] = {"rpc.service": call.service, "rpc.method": call.method}
-        self._durations.record(seconds, attributes=names | outcome)
+        self._durations.record(seconds, attributes=names | outcome | {"slipway.reason": call.reason_label})
 
     @contextmanager
     def inner(self, name: str, attributes: Attributes) -> Iterator[None]:

@@ -53,7 +53,7 @@ class PrometheusRecorder:
     def finished(self, call: Call, token: object, *, seconds: float) -> None:
         """Observe the duration."""
         del token
-        self._durations.labels(call.service, call.method, call.code.name, call.reason).observe(seconds)
+        self._durations.labels(call.service, call.method, call.code.name, call.reason_label).observe(seconds)
 
     def close(self) -> None:
         """Stop serving."""

@@ -9,10 +9,11 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Collection, Coroutine
+from collections.abc import AsyncIterator, Collection, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from aiohttp import web
 
@@ -30,6 +31,9 @@ _LARGE = 128 * 2**10
 """A review of more bytes waits for its turn before it is read: together they would take all memory."""
 
 _LARGE_AT_ONCE = 4
+LARGE_SECONDS = 3.0
+"""How long a large review may take to arrive, once it has its place: an API server is near, and waits for ten."""
+
 _MOST_VALUES = 200_000
 """The largest KubeadmConfig has some ten thousand. Of 8 MiB of small values 300 MiB of objects would be made."""
 
@@ -69,6 +73,7 @@ class Webhook:
         self._listening: _Listening | None = None
         self._turn = asyncio.Lock()
         self._large = asyncio.Semaphore(_LARGE_AT_ONCE)
+        self._large_of_host: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self) -> None:
         """Listen from now on.
@@ -131,17 +136,27 @@ class Webhook:
 
     async def _review(self, request: web.Request) -> web.Response:
         is_large = request.content_length is None or request.content_length > _LARGE
-        async with self._large if is_large else contextlib.nullcontext():
+        async with self._place(request) if is_large else contextlib.nullcontext():
             try:
-                body = await request.read()
+                async with asyncio.timeout(LARGE_SECONDS if is_large else None):
+                    body = await request.read()
             except ConnectionError:
                 raise web.HTTPBadRequest(text="the request ended before its body") from None
+            except TimeoutError:
+                raise web.HTTPRequestTimeout(text="the review did not arrive in time") from None
             answer = await self._answer(body)
         if answer is None:
             raise web.HTTPBadRequest(text="no AdmissionReview of version v1")
         response = web.json_response(answer)
         response.force_close()
         return response
+
+    @contextlib.asynccontextmanager
+    async def _place(self, request: web.Request) -> AsyncIterator[None]:
+        """Wait for a place for a large review: one host has one, so that it does not keep the others waiting."""
+        host = self._large_of_host.setdefault(request.remote or "", asyncio.Lock())
+        async with host, self._large:
+            yield
 
     async def _answer(self, body: bytes) -> Json | None:
         async with self._turn:

@@ -14,7 +14,6 @@ from slipway.rpc.identity import Identity
 _SYSTEM = "system:"
 _LONGEST_NAME = 256
 _MOST_GROUPS = 256
-_SPIFFE = "spiffe://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +107,4 @@ def _identity_of(request: web.Request) -> Identity | None:
     if not certificate:
         return None
     names = certificate.get("subjectAltName") or ()
-    return Identity(tuple(value for kind, value in names if kind == "URI" and value.startswith(_SPIFFE)))
+    return Identity.of_uris(value for kind, value in names if kind == "URI")

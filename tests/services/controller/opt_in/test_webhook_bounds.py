@@ -1,9 +1,11 @@
 """The webhook's port under attack: the controller's loop goes on, and a review is answered beside what never ends."""
 
+import asyncio
 import contextlib
 import json
 import socket
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from slipway.rpc.connections import Bounds
 from tests.services.certificates import Authority
 from tests.services.controller.opt_in.test_webhook import REVIEW, Served
 
+API_SERVER_SECONDS = 10
 BODY = json.dumps(REVIEW).encode()
 HEAD = b"POST /opt-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 Serving = Callable[..., AbstractAsyncContextManager[Served]]
@@ -37,9 +40,10 @@ def serving(tmp_path: Path) -> Serving:
     return run
 
 
-def _connected(served: Served) -> ssl.SSLSocket:
+def _connected(served: Served, host: str = "127.0.0.1") -> ssl.SSLSocket:
     context = ssl.create_default_context(cadata=served.authority.certificate.decode())
-    line = socket.create_connection(("127.0.0.1", urlsplit(served.webhook.url).port or 0), timeout=20)
+    port = urlsplit(served.webhook.url).port or 0
+    line = socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(host, 0))
     return context.wrap_socket(line, server_hostname="127.0.0.1")
 
 
@@ -73,6 +77,26 @@ async def test_what_never_ends_stops_no_review(serving: Serving, sent: bytes, re
             for _ in range(8):
                 held.enter_context(_connected(served)).sendall(sent)
             assert (await served.ask(BODY))[0] == 200, reason
+
+
+async def test_one_host_keeps_no_other_host_s_large_review_waiting(serving: Serving) -> None:
+    """As many large bodies as there are places do not come: they are all of one host, which has one place."""
+    padded = json.dumps({**REVIEW, "padding": "x" * 200_000}).encode()
+    async with serving() as served:
+        with ExitStack() as held:
+            for _ in range(8):
+                held.enter_context(_connected(served, "127.0.0.2")).sendall(HEAD + b"Content-Length: 8000000\r\n\r\n{")
+            start = time.monotonic()
+            assert (await served.ask(padded))[0] == 200
+            assert time.monotonic() - start < API_SERVER_SECONDS
+
+
+async def test_a_large_review_that_does_not_come_loses_its_place(serving: Serving) -> None:
+    """The place is of use to others again before the time of the connection is over."""
+    async with serving() as served:
+        with contextlib.closing(_connected(served)) as line:
+            line.sendall(HEAD + b"Content-Length: 8000000\r\n\r\n{")
+            assert b" 408 " in await asyncio.to_thread(line.recv, 64)
 
 
 @pytest.mark.parametrize("sent", [b"", HEAD, HEAD + b"Content-Length: 100\r\n\r\n{"])

@@ -122,9 +122,10 @@ async def test_no_proxy_names_such_a_user(
 
 
 async def test_by_tls_the_proxy_shows_its_certificate(tmp_path: Path) -> None:
-    """Neither a client without a certificate nor another one of the same authority may name a user."""
+    """No client without a certificate, with another one, or with one that has a second name, may name a user."""
     authority = Authority()
-    folders = {name: authority.fill(tmp_path / name, uris=[uri]) for name, uri in (("p", PROXY), ("o", OTHER))}
+    uris = {"p": [PROXY], "o": [OTHER], "both": [PROXY, OTHER]}
+    folders = {name: authority.fill(tmp_path / name, uris=names) for name, names in uris.items()}
     server = authority.fill(tmp_path / "server")
     settings: dict[str, Any] = {"tls_cert_dir": server, "web_tls_cert_dir": server, "web_proxies": PROXY, **PROXIED}
 
@@ -138,7 +139,7 @@ async def test_by_tls_the_proxy_shows_its_certificate(tmp_path: Path) -> None:
         url = f"https://127.0.0.1:{web.port}/"
         jane = {"X-Forwarded-User": "jane", "X-Forwarded-Groups": "sre"}
         for name, headers, status in (
-            ("p", jane, 200), ("o", jane, 403), ("", jane, 403), ("p", {}, 401),
+            ("p", jane, 200), ("o", jane, 403), ("both", jane, 403), ("", jane, 403), ("p", {}, 401),
             ("", {"Authorization": "Bearer good"}, 200),
         ):  # fmt: skip
             async with aiohttp.ClientSession() as client, client.get(url, headers=headers, ssl=context(name)) as answer:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_declarations
 from slipway.bootstrapper.engines.component_files import ComponentFiles, component_files
-from slipway.bootstrapper.engines.documents.document import Document
+from slipway.bootstrapper.engines.documents.document import Tree
 from slipway.bootstrapper.engines.documents.segmented_yaml import segmented_yaml
 from slipway.bootstrapper.engines.documents.spliced import UnquotableTextError
 from slipway.bootstrapper.engines.engine import Engine, supports
@@ -17,6 +17,7 @@ from slipway.bootstrapper.engines.kubeadm.kubeadm_api import OLDEST, KubeadmApi,
 from slipway.bootstrapper.engines.kubeadm.layout import RUN_PROBE, Layout, own_layout, provider_layout
 from slipway.bootstrapper.engines.kubeadm.limits import NEWEST, check_limits
 from slipway.bootstrapper.engines.kubeadm.machine import init_configuration, join_configuration
+from slipway.bootstrapper.engines.kubeadm.machine_values import set_machine_values
 from slipway.bootstrapper.engines.kubeadm.patches import patch_files, patch_folder
 from slipway.bootstrapper.engines.kubeadm.pki import pki_files
 from slipway.bootstrapper.engines.kubeadm.remarks import KubeadmRemarks
@@ -154,15 +155,21 @@ def _component_files(request: EngineRequest) -> ComponentFiles:
     return component_files(request, engine=NAME, folder=request.layout.component_files)
 
 
-def _documents(request: EngineRequest, of_components: ComponentFiles) -> list[Document]:
+def _documents(request: EngineRequest, of_components: ComponentFiles) -> list[dict[str, Tree]]:
     patches = patch_folder(request)
     is_old = request.api is KubeadmApi.V1BETA3
+    values = request.options.machine_values
     if not request.creates_cluster:
         join = join_configuration(request, patches=patches)
-        return [join_to_v1beta3(join) if is_old else join]
+        machine = (join_to_v1beta3(join) if is_old else join).tree()
+        set_machine_values(values, machine, None)
+        return [machine]
     cluster = cluster_configuration(request, of_components)
     init = init_configuration(request, patches=patches)
-    return [cluster_to_v1beta3(cluster, init.timeouts), init_to_v1beta3(init)] if is_old else [cluster, init]
+    machine = (init_to_v1beta3(init) if is_old else init).tree()
+    whole = (cluster_to_v1beta3(cluster, init.timeouts) if is_old else cluster).tree()
+    set_machine_values(values, machine, whole)
+    return [whole, machine]
 
 
 def _static_pods(request: EngineRequest) -> list[ospb.File]:

@@ -90,6 +90,7 @@ _MAY_HOLD_FACTS = (
     f"{_CONTROL_PLANE}.files",
     "kubernetes.etcd.local.arguments",
     OPTIONS,
+    f"{OPTIONS}.machine_values",
 )
 CONTROL_PLANE_ROLES = ("kubernetes.role.init", "kubernetes.role.control_plane")
 

@@ -1,5 +1,7 @@
 """What engine, Kubernetes version or role cannot have, found by the contract's own feature walk."""
 
+import re
+
 from slipway.bootstrapper.engines.kubeadm.bootstrap_tokens import check_tokens
 from slipway.bootstrapper.engines.kubeadm.features import (
     CONTROL_PLANE_ROLES,
@@ -28,11 +30,13 @@ from slipway.bootstrapper.engines.suitability import (
 from slipway.contract.feature_uses import uses
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import spec_pb2 as specpb
 
 NEWEST = (1, 36)
 """Newest minor version that was there when this engine was written: what later versions accept is unknown."""
 
 _P384_SINCE = 34
+_TAINT = re.compile(r"nodeRegistration\.taints\[(\d+)\]\.value")
 _YEAR = 365 * 24 * 60 * 60
 _COMPONENT_TIMEOUT = "kubernetes.timeouts.control_plane_component"
 _OLD_API = "kubeadm of this Kubernetes version (older than 1.31) has no place for it"
@@ -47,6 +51,7 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     _check_algorithm(request)
     _check_validity(request)
     _check_etcd(request)
+    _check_machine_values(request)
     _check_directory(request)
     check_networks(request)
     check_newest(request, engine=NAME, newest=NEWEST)
@@ -132,14 +137,34 @@ def _check_validity(request: EngineRequest) -> None:
 def _check_etcd(request: EngineRequest) -> None:
     if not request.kubernetes.etcd.HasField("external"):
         return
+    why = "are names of a local etcd member, and kubernetes.etcd.external has none"
     for name in ("etcd_server_sans", "etcd_peer_sans"):
         if getattr(request.options, name):
-            request.remarks.refuse(
-                f"{OPTIONS}.etcd_sans",
-                f"{OPTIONS}.{name}",
-                "are names of a local etcd member, and kubernetes.etcd.external has none",
-                remedy="leave it out",
-            )
+            request.remarks.refuse(f"{OPTIONS}.etcd_sans", f"{OPTIONS}.{name}", why, remedy="leave it out")
+    for path, value in _machine_values(request):
+        if value.field.startswith("etcd."):
+            request.remarks.refuse(f"{OPTIONS}.machine_values", path, why, remedy="leave it out")
+
+
+def _check_machine_values(request: EngineRequest) -> None:
+    """Refuse values at places that this machine's configuration does not have."""
+    taints = len(request.kubernetes.node.taints.items)
+    for path, value in _machine_values(request):
+        index = _TAINT.fullmatch(value.field)
+        why = ""
+        if index and int(index[1]) >= taints:
+            why = "names a taint that kubernetes.node.taints does not have"
+        elif value.field.startswith("discovery.") and request.kubernetes.discovery.HasField("file"):
+            why = "belongs to a discovery by token, and kubernetes.discovery has a file"
+        elif value.field.startswith("discovery.") and request.creates_cluster:
+            why = "is for a machine that joins, and this one creates the cluster"
+        if why:
+            request.remarks.refuse(f"{OPTIONS}.machine_values", path, why, remedy="leave it out")
+
+
+def _machine_values(request: EngineRequest) -> list[tuple[str, specpb.KubeadmMachineValue]]:
+    values = request.options.machine_values
+    return [(f"{OPTIONS}.machine_values[{index}]", value) for index, value in enumerate(values)]
 
 
 def _check_directory(request: EngineRequest) -> None:

@@ -24,11 +24,12 @@ def set_cluster_configuration(
 ) -> None:
     """Carry over clusterConfiguration, but for the endpoint, which is the cluster's."""
     kubernetes = spec.kubernetes
-    plane = kubernetespb.ControlPlane()
+    plane, options = kubernetespb.ControlPlane(), specpb.KubeadmOptions()
     if config.api_server is not None:
         here = place.at("apiServer")
         _set_component(plane.api_server, _component(context, here, config.api_server))
-        plane.api_server_sans.extend(plain_texts(context, here.at("certSANs"), config.api_server.cert_sans))
+        names = config.api_server.cert_sans
+        plane.api_server_sans.extend(known_texts(context, here.at("certSANs"), names, "apiServer.certSANs", options))
     if config.controller_manager is not None:
         item = _component(context, place.at("controllerManager"), config.controller_manager)
         _set_component(plane.controller_manager, item)
@@ -45,14 +46,13 @@ def set_cluster_configuration(
     if config.image_repository:
         kubernetes.images.repository = context.plain_in_kubeadm(place.at("imageRepository"), config.image_repository)
     _set_certificates(place, config, kubernetes)
-    options = _options(context, place, config)
+    _set_options(context, place, config, options)
     if options.ByteSize():
         options.origin.CopyFrom(place.origin())
         spec.engine_options.kubeadm.CopyFrom(options)
 
 
-def _options(context: Context, place: Place, config: ClusterConfiguration) -> specpb.KubeadmOptions:
-    options = specpb.KubeadmOptions()
+def _set_options(context: Context, place: Place, config: ClusterConfiguration, options: specpb.KubeadmOptions) -> None:
     for name, enabled in config.feature_gates.items():
         gate = context.plain_in_kubeadm(place.at("featureGates", name), name)
         options.feature_gates.add(name=gate, enabled=enabled)
@@ -62,10 +62,12 @@ def _options(context: Context, place: Place, config: ClusterConfiguration) -> sp
         options.certificate_validity.CopyFrom(_days(config.certificate_validity_period_days))
     local = config.etcd.local if config.etcd is not None and config.etcd.external is None else None
     if local is not None:
-        here = place.at("etcd", "local")
-        options.etcd_server_sans.extend(plain_texts(context, here.at("serverCertSANs"), local.server_cert_sans))
-        options.etcd_peer_sans.extend(plain_texts(context, here.at("peerCertSANs"), local.peer_cert_sans))
-    return options
+        for key, names, known in (
+            ("serverCertSANs", local.server_cert_sans, options.etcd_server_sans),
+            ("peerCertSANs", local.peer_cert_sans, options.etcd_peer_sans),
+        ):
+            here = place.at("etcd", "local", key)
+            known.extend(known_texts(context, here, names, f"etcd.local.{key}", options))
 
 
 def _component(context: Context, place: Place, config: Component) -> kubernetespb.Component:
@@ -163,6 +165,26 @@ def _days(days: int) -> duration_pb2.Duration:
 def plain_texts(context: Context, place: Place, texts: list[str]) -> list[str]:
     """Read a list of texts of kubeadm's file that have to be known now."""
     return [context.plain_in_kubeadm(place.at(index), text) for index, text in enumerate(texts)]
+
+
+def known_texts(
+    context: Context, place: Place, texts: list[str], field: str, options: specpb.KubeadmOptions
+) -> list[str]:
+    """Read a list of texts; those that only the machine knows become values of kubeadm's at their places."""
+    return [
+        known
+        for index, text in enumerate(texts)
+        if (known := known_text(context, place.at(index), text, f"{field}[{index}]", options))
+    ]
+
+
+def known_text(context: Context, place: Place, text: str, field: str, options: specpb.KubeadmOptions) -> str:
+    """Read a text of kubeadm's file; one that only the machine knows becomes a value of kubeadm's, and is "" here."""
+    value = context.machine_text(place, text)
+    if not value.segments:
+        return value.value
+    options.machine_values.add(field=field, value=value)
+    return ""
 
 
 def _set_texts(

@@ -98,11 +98,12 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
             part.type = kind
     if not partition.disk_layout:
         item.partitions.add()
-    if context.format == CLOUD_CONFIG and 0 < sum(layout.percentage for layout in partition.disk_layout) < _WHOLE:
+    shares = sum(layout.percentage for layout in partition.disk_layout)
+    if context.format == CLOUD_CONFIG and 0 < shares < _WHOLE:
         last = len(partition.disk_layout) - 1
         message = "cloud-init gives all that is left of the disk to the last partition, today as well"
         context.findings.inform(place.at("diskLayout", last, "percentage"), "LAST_PARTITION_TAKES_REST", message)
-        item.partitions[last].ClearField("percentage")
+        item.partitions[last].percentage += _WHOLE - shares
     return item
 
 

@@ -14,7 +14,7 @@ from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import (
     Timeouts,
 )
 from slipway.bootstrapper.importers.mapping.context import Context
-from slipway.bootstrapper.importers.mapping.control_plane import arguments, plain_texts
+from slipway.bootstrapper.importers.mapping.control_plane import arguments, known_text, plain_texts
 from slipway.bootstrapper.importers.mapping.kubeconfig import kubeconfig
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -49,7 +49,7 @@ def set_join(context: Context, place: Place, config: JoinConfiguration, spec: sp
     """Carry over joinConfiguration."""
     options = specpb.KubeadmOptions()
     if config.discovery is not None:
-        _set_discovery(context, place.at("discovery"), config.discovery, spec.kubernetes)
+        _set_discovery(context, place.at("discovery"), config.discovery, spec.kubernetes, options)
         if config.discovery.tls_bootstrap_token:
             here = place.at("discovery", "tlsBootstrapToken")
             options.tls_bootstrap_token.value = context.plain_in_kubeadm(here, config.discovery.tls_bootstrap_token)
@@ -71,7 +71,7 @@ def _set_shared(
     options.skipped_phases.extend(plain_texts(context, place.at("skipPhases"), config.skip_phases))
     if config.node_registration is not None:
         here = place.at("nodeRegistration")
-        _set_node(context, here, config.node_registration, spec.kubernetes)
+        _set_node(context, here, config.node_registration, spec.kubernetes, options)
         ignored = config.node_registration.ignore_preflight_errors
         options.ignored_preflight_errors.extend(plain_texts(context, here.at("ignorePreflightErrors"), ignored))
         if config.node_registration.image_pull_serial is not None:
@@ -86,7 +86,13 @@ def _set_shared(
         spec.engine_options.kubeadm.CopyFrom(options)
 
 
-def _set_node(context: Context, place: Place, config: NodeRegistration, kubernetes: kubernetespb.Kubernetes) -> None:
+def _set_node(
+    context: Context,
+    place: Place,
+    config: NodeRegistration,
+    kubernetes: kubernetespb.Kubernetes,
+    options: specpb.KubeadmOptions,
+) -> None:
     node = kubernetespb.NodeRegistration()
     if config.name:
         node.name.CopyFrom(context.machine_text(place.at("name"), config.name))
@@ -94,15 +100,19 @@ def _set_node(context: Context, place: Place, config: NodeRegistration, kubernet
             # kubeadm does so before anybody reads the name. Source: GetHostname of its package util.
             node.name.value = node.name.value.strip().lower()
     if config.cri_socket:
-        node.cri_socket = context.plain_in_kubeadm(place.at("criSocket"), config.cri_socket)
+        socket = known_text(context, place.at("criSocket"), config.cri_socket, "nodeRegistration.criSocket", options)
+        if socket:
+            node.cri_socket = socket
     if config.taints is not None:
         node.taints.SetInParent()
         for index, taint in enumerate(config.taints):
             here = place.at("taints", index)
             key = context.plain_in_kubeadm(here.at("key"), taint.key)
             item = node.taints.items.add(key=key, effect=_EFFECTS[taint.effect])
-            if taint.value:
-                item.value = context.plain_in_kubeadm(here.at("value"), taint.value)
+            field = f"nodeRegistration.taints[{index}].value"
+            value = known_text(context, here.at("value"), taint.value, field, options)
+            if value:
+                item.value = value
     node.kubelet_arguments.extend(arguments(context, place.at("kubeletExtraArgs"), config.kubelet_extra_args))
     if config.image_pull_policy:
         node.image_pull_policy = config.image_pull_policy
@@ -139,7 +149,13 @@ def _set_endpoint(context: Context, place: Place, endpoint: ApiEndpoint, kuberne
     plane.origin.CopyFrom(place.origin())
 
 
-def _set_discovery(context: Context, place: Place, config: Discovery, kubernetes: kubernetespb.Kubernetes) -> None:
+def _set_discovery(
+    context: Context,
+    place: Place,
+    config: Discovery,
+    kubernetes: kubernetespb.Kubernetes,
+    options: specpb.KubeadmOptions,
+) -> None:
     discovery = kubernetespb.Discovery()
     if config.file is not None:
         path = context.plain_in_kubeadm(place.at("file", "kubeConfigPath"), config.file.kube_config_path)
@@ -148,19 +164,26 @@ def _set_discovery(context: Context, place: Place, config: Discovery, kubernetes
             content = kubeconfig(context, place.at("file", "kubeConfig"), config.file.kube_config)
             discovery.file.kubeconfig.CopyFrom(content)
     elif config.bootstrap_token is not None:
-        _set_token_discovery(context, place.at("bootstrapToken"), config.bootstrap_token, discovery.token)
+        _set_token_discovery(context, place.at("bootstrapToken"), config.bootstrap_token, discovery.token, options)
     if discovery.ByteSize():
         discovery.origin.CopyFrom(place.origin())
         kubernetes.discovery.CopyFrom(discovery)
 
 
 def _set_token_discovery(
-    context: Context, place: Place, config: BootstrapTokenDiscovery, token: kubernetespb.TokenDiscovery
+    context: Context,
+    place: Place,
+    config: BootstrapTokenDiscovery,
+    token: kubernetespb.TokenDiscovery,
+    options: specpb.KubeadmOptions,
 ) -> None:
     if config.token:
         token.token.value = context.plain_in_kubeadm(place.at("token"), config.token)
     if config.api_server_endpoint:
-        token.endpoint = context.plain_in_kubeadm(place.at("apiServerEndpoint"), config.api_server_endpoint)
+        here, field = place.at("apiServerEndpoint"), "discovery.bootstrapToken.apiServerEndpoint"
+        endpoint = known_text(context, here, config.api_server_endpoint, field, options)
+        if endpoint:
+            token.endpoint = endpoint
     token.ca_hashes.extend(plain_texts(context, place.at("caCertHashes"), config.ca_cert_hashes))
     if config.unsafe_skip_ca_verification is not None:
         token.unsafe_skip_ca_verification = config.unsafe_skip_ca_verification

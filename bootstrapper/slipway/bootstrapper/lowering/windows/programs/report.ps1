@@ -8,7 +8,7 @@ function Start-Report {
       Send-Reports $When (Read-Address $Url) (Read-Address $LogsUrl)
       return
     }
-    $started = "powershell.exe -NoProfile -NonInteractive -ExecutionPolicy Bypass -File $PSCommandPath send"
+    $started = "powershell.exe -NoProfile -NonInteractive -ExecutionPolicy Bypass -File \""$PSCommandPath\"" send"
     Invoke-Bounded 'schtasks.exe' "/Create /F /RU SYSTEM /SC ONSTART /TN slipway-report /TR ""$started""" 20
     Invoke-Bounded 'schtasks.exe' '/Run /TN slipway-report' 20
   } catch {
