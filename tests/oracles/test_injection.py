@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.contract.errors import SlipwayError
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration import machines as integration
-from tests.oracles import hostile, ours
-from tests.oracles.filling import k0s, linux, render_what_is_accepted
+from tests.oracles import filling, hostile, ours
+from tests.oracles.filling import k0s, render_what_is_accepted
 from tests.oracles.hostile import Place
 from tests.oracles.machines import given_files
 from tests.oracles.readers import strings_of, without
@@ -32,6 +33,14 @@ OUR_STATE = ("/var/lib/slipway/", "/run/slipway")
 # The user data itself, the runner's data and the word of what made the machine prove nothing of where a value came to.
 WHAT_WE_BROUGHT = (*OUR_STATE, "/var/lib/cloud/", "/etc/slipway/bundle.json")
 SENTINEL = "/run/cluster-api/bootstrap-success.complete"
+
+
+def linux() -> MachineQuestion:
+    """A machine that asks for nearly everything, and for a value of kubeadm at a place of its own."""
+    question = filling.linux()
+    value = question.subject.spec.engine_options.kubeadm.machine_values.add(field="etcd.local.peerCertSANs[0]")
+    value.value.value = "peer.example.com"
+    return question
 
 
 def within_path(path: str, folder: str) -> bool:
@@ -140,6 +149,7 @@ def test_only_words_of_a_grammar_are_never_taken(provisioner: str) -> None:
         ever |= {place.name for place in accepted}
     words = {
         *(HERE / "never_hostile.txt").read_text(encoding="utf-8").split(),
+        "KubeadmMachineValue.field",
         "SystemdUnit.contents",
         "SystemdDropIn.contents",
     }
