@@ -12,7 +12,6 @@ from slipway.conformance.exchanges import Exchange
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.outcome import Broken, CheckEnd, Crashed, NotRun, Unjudged, Unverified
 from slipway.conformance.session import Session
-from slipway.conformance.subject import HANGS
 
 TIME_IS_OVER = "the time that --time gives was over"
 
@@ -110,10 +109,10 @@ async def result(session: Session, check: Check) -> Result:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
     ends = _judged(session.heartbeat, ends, since)
-    if session.subject.hangs and not session.gone:
-        # That binds, whichever check comes upon it. Only renders count that the machine was not too slow for.
-        session.gone = HANGS
-        ends = [*ends, Crashed(HANGS)]
+    given_up = session.subject.given_up
+    if given_up is not None and not session.gone:
+        session.gone = str(given_up)
+        ends = [*ends, given_up]
     said = [session.heartbeat.said(since)]
     if not check.slow and any(isinstance(end, Broken) for end in ends):
         said.append(await session.revived())

@@ -15,7 +15,7 @@ from slipway.conformance.answer import Answer, answer
 from slipway.conformance.certificates import Credentials
 from slipway.conformance.exchanges import Exchanges
 from slipway.conformance.heartbeat import Heartbeat
-from slipway.conformance.outcome import Broken
+from slipway.conformance.outcome import Broken, CheckEnd, Crashed, Unjudged
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 from slipway.v1alpha1.provisioner_service_pb2_grpc import ProvisionerServiceStub
 
@@ -28,6 +28,9 @@ OVERLOADED_SECONDS = 10.0
 """How long calls are repeated that a provisioner refuses as too many, as the contract lets it."""
 
 MOST_HUNG = 3
+MOST_UNJUDGED = 4
+"""Of renders that did not end on a machine too slow to blame the provisioner, each costs four times the deadline."""
+
 _QUICK_AGAIN = 0.1
 """Where a second try takes less than so much of the time of a first one that did not end, the first one hung."""
 
@@ -38,6 +41,9 @@ _TOO_SLOW = 1 / _QUICK_AGAIN / 3
 """Where a machine is so many times slower than usual, it may have been three times slower still during the first."""
 
 HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
+UNJUDGED_HANGS = (
+    f"{MOST_UNJUDGED} renders did not end, on a machine too slow to tell why: no more are asked for, not judged"
+)
 
 _OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 
@@ -49,6 +55,7 @@ class Subject:
         endpoint: where it is.
         credentials: what is shown to it.
         hung: how many times renders did not end in the time that the contract gives them.
+        unjudged: how many times they did not, and the machine may be the cause.
         exchanges: the last renders.
     """
 
@@ -66,7 +73,7 @@ class Subject:
         as too many are repeated for `overloaded_seconds`.
         """
         self._overloaded_seconds = overloaded_seconds
-        self.hung = 0
+        self.hung = self.unjudged = 0
         self._counted = 0.0
         self.exchanges = Exchanges()
         self._heartbeat = heartbeat or Heartbeat()
@@ -78,7 +85,8 @@ class Subject:
     def reopened(self) -> "Subject":
         """Give the same endpoint by a new connection, with what is remembered of it."""
         again = Subject(self.endpoint, self.credentials, heartbeat=self._heartbeat)
-        again.hung, again._counted, again.exchanges = self.hung, self._counted, self.exchanges
+        again.hung, again.unjudged, again._counted = self.hung, self.unjudged, self._counted
+        again.exchanges = self.exchanges
         return again
 
     async def close(self) -> None:
@@ -106,24 +114,36 @@ class Subject:
 
         Raises:
             Broken: several have not ended already, and each one more would cost as much time.
+            Unjudged: several have not, on a machine that may be the cause.
         """
         if self.hangs:
             raise Broken(HANGS)
+        if self.given_up is not None:
+            raise self.given_up
         if repeat:
             return await self._repeated(lambda: self.render(request, seconds=seconds, repeat=False))
         since = time.monotonic()
         deadline = RENDER_SECONDS if seconds is None else seconds
         got = await self._answer(self._stub.Render, request, seconds=deadline)
         # Those of one time count as one.
-        if deadline >= RENDER_SECONDS and since >= self._counted and self._did_not_end(got, deadline, since):
-            self.hung += 1
-            self._counted = time.monotonic()
+        if deadline >= RENDER_SECONDS and since >= self._counted:
+            self._count(got, deadline, since)
         self.exchanges.add(request, got)
         return got
 
     async def give_up(self, request: provisionerpb.RenderRequest, seconds: float) -> None:
         """Call Render, and wait for its answer no longer than so many seconds, however slow this machine is."""
         await answer(self._stub.Render, request, seconds=seconds)
+
+    def _count(self, got: Answer, seconds: float, since: float) -> None:
+        """Count a render that did not end; where the machine may be the cause, apart."""
+        if self._did_not_end(got, seconds, since):
+            self.hung += 1
+        elif got.code == "DEADLINE_EXCEEDED":
+            self.unjudged += 1
+        else:
+            return
+        self._counted = time.monotonic()
 
     def _did_not_end(self, got: Answer, seconds: float, since: float) -> bool:
         """Whether a render did not end, and not since this machine is too busy: or else no second try is so quick."""
@@ -137,6 +157,14 @@ class Subject:
     def hangs(self) -> bool:
         """Whether so many renders did not end that no more are asked for."""
         return self.hung >= MOST_HUNG
+
+    @property
+    def given_up(self) -> CheckEnd | None:
+        """How the check ends that came upon the last render that is asked for; None while more are."""
+        if self.hangs:
+            # That binds, whichever check comes upon it. Only renders count that the machine was not too slow for.
+            return Crashed(HANGS)
+        return Unjudged(UNJUDGED_HANGS) if self.unjudged >= MOST_UNJUDGED else None
 
     async def rendered(self, request: provisionerpb.RenderRequest) -> provisionerpb.RenderResponse:
         """Call Render and give the response.

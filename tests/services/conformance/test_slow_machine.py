@@ -110,6 +110,28 @@ async def test_renders_that_do_not_end_on_a_busy_machine(
     assert (renders, busy.hangs) == (tries, True), reason
 
 
+async def test_renders_that_nobody_can_judge_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that is too slow a provisioner that hangs costs four renders; the rest is not judged."""
+    monkeypatch.setattr(subject, "RENDER_SECONDS", 0.1)
+    renders = 0
+
+    async def never(_request: Request, _context: object) -> None:
+        nonlocal renders
+        renders += 1
+        await asyncio.Event().wait()
+
+    async with session(Bent(before=never)) as opened:
+        opened.heartbeat.slowness = lambda: 9.0
+        ended = await result(opened, CHECKS["RND-006.sha256"])
+        while not opened.gone:
+            ended = await result(opened, CHECKS["RND-001.odd-tags"])
+        asked = renders
+        after = await result(opened, CHECKS["RND-006.sha256"])
+    assert (ended.ending, subject.UNJUDGED_HANGS in ended.found) == (Ending.UNVERIFIED, True), ended.found
+    assert (after.ending, after.unjudged, renders) == (Ending.NOT_RUN, True, asked)
+    assert asked <= 4 * subject.MOST_UNJUDGED, asked
+
+
 @pytest.mark.parametrize(
     ("problems", "factor", "end", "reason"),
     [
