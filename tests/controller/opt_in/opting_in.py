@@ -145,12 +145,16 @@ async def closed_road(site: Site) -> AsyncIterator[asyncio.Server]:
         try:
             await relay((reader, writer), there)
         finally:
-            for end in (writer, there[1]):
-                end.transport.abort()
+            there[1].transport.abort()
 
     def taken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def end(done: asyncio.Task[None]) -> None:
+            # A task that is cancelled before it begins, or while it connects, ends nothing by itself.
+            writer.transport.abort()
+            passing.discard(done)
+
         passing.add(task := asyncio.ensure_future(take(reader, writer)))
-        task.add_done_callback(passing.discard)
+        task.add_done_callback(end)
 
     server = await asyncio.start_server(taken, host, 0, start_serving=False)
     try:
@@ -160,6 +164,7 @@ async def closed_road(site: Site) -> AsyncIterator[asyncio.Server]:
         for task in list(passing):
             task.cancel()
         await asyncio.gather(*passing, return_exceptions=True)
+        await asyncio.sleep(0)
 
 
 async def begin(site: Site) -> None:
