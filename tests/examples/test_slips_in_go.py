@@ -24,6 +24,7 @@ _ROUNDS = (
     "bottlerocket_sixth",
     "bottlerocket_twelfth",
     "bottlerocket_thirteenth",
+    "bottlerocket_fourteenth",
 )
 SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go"

@@ -7,6 +7,7 @@ from slipway.conformance.compare_node import compare_node
 from slipway.conformance.comparison import Comparer, Comparison
 from slipway.conformance.contents import extension_features
 from slipway.conformance.decoders.words import starts
+from slipway.conformance.equivalence import path_key
 from slipway.conformance.labels import is_too_long
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.contract.feature_uses import uses
@@ -46,17 +47,20 @@ def _files(comparer: Comparer, bundle: bundlepb.BootstrapBundle) -> None:
     accounts = {user.name for user in bundle.os.users} | {group.name for group in bundle.os.groups}
     places = [mount.path.rstrip("/") for mount in bundle.os.mounts if mount.path.startswith("/")]
     places += [(user.home or f"/home/{user.name}").rstrip("/") for user in bundle.os.users if user.name != "root"]
-    early, kept = set(comparer.state.early_files), set(comparer.state.kept_files)
+    key = path_key if comparer.windows else str
+    early, kept = ({key(path) for path in paths} for paths in (comparer.state.early_files, comparer.state.kept_files))
     for index, file in enumerate(bundle.os.files):
-        if file.path in kept and not file.append:
+        if key(file.path) in kept and not file.append:
             comparer.wrong(f"os.files[{index}], where a file is there already,", "os.files")
-        if file.path in early and {file.owner, file.group} & accounts:
+        if key(file.path) in early and {file.owner, file.group} & accounts:
             comparer.wrong(f"os.files[{index}], which is written before its owner is there,", "os.files")
-        elif file.path in early and any(file.path.startswith(f"{place}/") for place in places):
+        elif key(file.path) in early and any(file.path.startswith(f"{place}/") for place in places):
             comparer.wrong(f"os.files[{index}], which is written before the mount or home that it lies in,", "os.files")
     for kind in ("directories", "links"):
         for index, node in enumerate(getattr(bundle.os, kind)):
-            if node.path in early and any(node.path.startswith(f"{place}/") for place in places):
+            if key(node.path) in early and {node.owner, node.group} & accounts:
+                comparer.wrong(f"os.{kind}[{index}], which is made before its owner is there,", f"os.{kind}")
+            elif key(node.path) in early and any(node.path.startswith(f"{place}/") for place in places):
                 comparer.wrong(
                     f"os.{kind}[{index}], which is made before the mount or home that it lies in,", f"os.{kind}"
                 )

@@ -90,6 +90,7 @@ class Comparer:
         contents: gives the bytes of the bundle's contents.
         secrets: the bundle's secrets by name and key.
         state: what the user data says.
+        windows: whether the machine is one of Windows, where case and the kind of slash mean nothing in a path.
     """
 
     def __init__(self, bundle: bundlepb.BootstrapBundle, state: statepb.MachineState, *, windows: bool) -> None:
@@ -100,7 +101,7 @@ class Comparer:
         self.secrets = {(secret.name, secret.key): secret.value for secret in bundle.secrets.secrets}
         self.state = state
         self._seen = set(state.features)
-        self._windows = windows
+        self.windows = windows
 
     def message(
         self, expected: Message, actual: Message, path: str, above: str, *, apart_from: Container[str] = ()
@@ -160,7 +161,7 @@ class Comparer:
             same = (
                 list_key(name, value) == list_key(name, there)
                 if field_plan.repeated
-                else same_value(field_plan, value, actual, windows=self._windows)
+                else same_value(field_plan, value, actual, windows=self.windows)
             )
             if not same:
                 self.wrong(where, feature)
@@ -187,7 +188,7 @@ class Comparer:
                 [
                     number
                     for number, other in enumerate(there)
-                    if number not in used and same_name(entry, other, key, windows=self._windows)
+                    if number not in used and same_name(entry, other, key, windows=self.windows)
                 ]
                 if key
                 else [index][: len(there) - index if index < len(there) else 0]
@@ -244,9 +245,9 @@ class Comparer:
             self.found.unverified.add("os.files.append")
             return
         self.found.verified |= {"os.files.append"} if any(file.append for file in wanted) else set()
-        joined = {path_key(file.path) if self._windows else file.path: file for file in self.contents.joined(there)}
+        joined = {path_key(file.path) if self.windows else file.path: file for file in self.contents.joined(there)}
         for index, file in enumerate(self.contents.joined(wanted)):
-            other = joined.get(path_key(file.path) if self._windows else file.path)
+            other = joined.get(path_key(file.path) if self.windows else file.path)
             if other is None:
                 self.wrong(f"{where} (file {index})", "os.files.append" if file.append else feature)
             else:

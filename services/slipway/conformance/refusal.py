@@ -39,6 +39,8 @@ def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle
         return "the refusal does not name an item by its path"
     if not _is_to_blame(before, request.bundle, got.fields):
         return "the refusal names an item, and not the one that was changed"
+    if _is_quoted(before, request.bundle, got):
+        return "the refusal holds a value of the request (SEC-002)"
     if got.info.reason == "UNSUPPORTED_FEATURE":
         features = set(got.info.metadata.get("features", "").split(","))
         ids = {use.id for use in uses(request.bundle)}
@@ -46,6 +48,14 @@ def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle
         if not features & ids and all(map(_well_formed, ids)):
             return "the metadata key `features` names no feature that is in use"
     return ""
+
+
+def _is_quoted(before: bundlepb.BootstrapBundle, after: bundlepb.BootstrapBundle, got: Answer) -> bool:
+    """Whether a text that was changed stands in an error; names of fields and features may."""
+    said = f"{got.message}\n{got.status}"
+    names = "\n".join([*got.fields, *(use.id for use in uses(after))])
+    new = Counter(_texts(after)) - Counter(_texts(before))
+    return any(len(text) >= _LONG and text in said and text not in names for text in new)
 
 
 def blamed(paths: Collection[str], bundle: bundlepb.BootstrapBundle, got: Answer) -> set[str]:

@@ -16,13 +16,13 @@ RUN = (
     "ignition", "cloud_init", "windows", "talos", "cloud_init_again", "windows_again", "talos_again", "ignition_again",
     "cloud_init_third", "ignition_fifth", "cloud_init_sixth", "cloud_init_tenth", "ignition_tenth",
     "cloud_init_eleventh", "ignition_eleventh", "talos_eleventh", "windows_eleventh", "cloud_init_twelfth",
-    "ignition_twelfth", "talos_thirteenth",
+    "ignition_twelfth", "talos_thirteenth", "windows_fourteenth",
 )  # fmt: skip
 """Those that are run here: a build for each edit in Go takes too long, and that in shell has tests of its own."""
 
 _OTHERS = (
     "bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth",
-    "bottlerocket_twelfth", "bottlerocket_thirteenth", "shell", "shell_again",
+    "bottlerocket_twelfth", "bottlerocket_thirteenth", "bottlerocket_fourteenth", "shell", "shell_again",
 )  # fmt: skip
 _NONE = Edit("nothing", "none.py", "", "")
 _SEEN = [(name, edit) for name in RUN for edit in edits(name) if edit.check]

@@ -45,6 +45,8 @@ _ROWS = {
     "bottlerocket_twelfth": "twelfth, Bottlerocket in Go a sixth time",
     "talos_thirteenth": "thirteenth, Talos in Python a fourth time",
     "bottlerocket_thirteenth": "thirteenth, Bottlerocket in Go a seventh time",
+    "windows_fourteenth": "fourteenth, Windows in Python a third time",
+    "bottlerocket_fourteenth": "fourteenth, Bottlerocket in Go an eighth time",
 }
 
 _PROGRAM = """

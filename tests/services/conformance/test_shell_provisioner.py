@@ -1,35 +1,37 @@
 """A program of shell and awk is a provisioner that keeps the contract: the suite runs it as its reader would."""
 
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
+from google.protobuf.json_format import MessageToDict
 
 from slipway.conformance.options import Options
 from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import program
-from tests.services.conformance.runs import keeps
+from tests.services.conformance.runs import as_usual, keeps
+from tools import conformance_reports
 
 BROKEN = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 _SEEN = [edit for name in ("shell", "shell_again") for edit in edits(name) if edit.check]
 
-FOLDER = Path(__file__).resolve().parents[3] / "examples" / "provisioner-shell"
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "examples" / "provisioner-shell"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 async def test_it_keeps_the_contract() -> None:
-    """Over TLS, with a decoder that shares nothing with it: no clause is broken, and all that it declares was read."""
-    command = ("-m", "slipway.cli", "provisioner", "serve", "--exec", shlex.quote(str(FOLDER / "provisioner.sh")))
-    options = Options(
-        start_cmd=(sys.executable, *command), decode_cmd=(sys.executable, str(FOLDER / "decode.py")), renders=60
-    )
-    made = await conformance(options)
+    """Over TLS, with a decoder that shares nothing with it: no clause is broken, all that it declares was read.
+
+    The report that is kept says the same.
+    """
+    made = await conformance_reports.run(conformance_reports.SHELL, renders=60)
     assert [(finding.check, *finding.found) for finding in made.findings if finding.state in BROKEN] == []
     assert keeps(made), made.findings
+    kept = conformance_reports.kept(ROOT)[conformance_reports.SHELL]
+    assert MessageToDict(as_usual(made, kept)) == MessageToDict(kept)
     assert list(made.profiles) == ["PLAN"]
 
 

@@ -40,6 +40,9 @@ _ZONES = {
 """The zones that the suite asks for, by their names in Windows. Source: windowsZones.xml of CLDR."""
 
 _AS_CLIENT = ",0x8"
+_ADMINISTRATORS = "administrators"
+_ACCOUNTS = frozenset({"Add-Group", "Add-User"})
+_PATHS = frozenset({"Write-File", "Add-Folder"})
 _ANSWERS = "{urn:schemas-microsoft-com:unattend}"
 
 
@@ -64,7 +67,7 @@ def decode(user_data: bytes, attachments: Mapping[str, bytes]) -> statepb.Machin
 def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     try:
         text = script.decode("ascii")
-        calls = [found for line in text.split("\n") if (found := _call(line))]
+        calls = [found for line in _reached(text) if (found := _call(line))]
         _check_functions(text, calls)
         state = statepb.MachineState(features=sees(_SEES) if calls else [])
         _apply(state, calls)
@@ -75,7 +78,7 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     except (UnicodeDecodeError, binascii.Error, ValueError, IndexError, StopIteration):
         raise UnreadableError("the script holds a statement that cannot be read") from None
     for program in state.programs:
-        program.start = _repeated(text)
+        program.start = _repeated(text) if calls[-1][0] == "Start-Entry" else statepb.START_EARLY
     for component in () if answers is None else answers.iter(f"{_ANSWERS}component"):
         state.architecture = component.get("processorArchitecture", "")
     name = None if answers is None else answers.findtext(f".//{_ANSWERS}ComputerName")
@@ -85,6 +88,17 @@ def _script(script: bytes, answers: ET.Element | None) -> statepb.MachineState:
     if zone:
         state.os.time_zone.name = _ZONES.get(zone, zone)
     return state
+
+
+def _reached(text: str) -> list[str]:
+    """Give the lines of a script without those behind an exit that stands in no block."""
+    lines = text.split("\n")
+    depth = 0
+    for number, line in enumerate(lines):
+        if not depth and line.startswith("exit "):
+            return lines[:number]
+        depth += line.endswith("{") - line.startswith("}")
+    return lines
 
 
 def _check_functions(text: str, calls: Sequence[tuple[str, list[str | bool]]]) -> None:
@@ -140,7 +154,10 @@ def _literals(text: str) -> list[str | bool] | None:
 
 
 def _apply(state: statepb.MachineState, calls: Sequence[tuple[str, list[str | bool]]]) -> None:
-    for function, values in calls:
+    accounts = max((number for number, (function, _) in enumerate(calls) if function in _ACCOUNTS), default=0)
+    for number, (function, values) in enumerate(calls):
+        if number < accounts and function in _PATHS:
+            state.early_files.append(str(values[0]))
         _FUNCTIONS[function](state, values)
 
 
@@ -173,6 +190,14 @@ def _time(state: statepb.MachineState, values: list[str | bool]) -> None:
             state.os.ntp.servers.append(name if name != peer else f"equal {peer}")
 
 
+def _key(state: statepb.MachineState, values: list[str | bool]) -> None:
+    # The file holds the keys of all administrators, and of nobody else.
+    user = state.os.users[-1]
+    if _ADMINISTRATORS not in {group.casefold() for group in user.groups}:
+        raise UnreadableError("the script gives a key of the administrators to an account that is none of them")
+    user.ssh_authorized_keys.append(str(values[0]))
+
+
 def _start(state: statepb.MachineState, values: list[str | bool]) -> None:
     state.programs.add(argv=[str(values[0]), *windows_words(str(values[1]))])
 
@@ -200,7 +225,7 @@ _FUNCTIONS: Mapping[str, Callable[[statepb.MachineState, list[str | bool]], obje
     "Add-Group": lambda state, values: state.os.groups.add(name=str(values[0])),
     "Add-User": _user,
     "Add-Member": _member,
-    "Add-AdministratorKey": lambda state, values: state.os.users[-1].ssh_authorized_keys.append(str(values[0])),
+    "Add-AdministratorKey": _key,
     "Start-Entry": _start,
     "Set-HostName": _name,
     "Set-TimeZone": _zone,

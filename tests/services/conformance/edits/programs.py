@@ -22,7 +22,7 @@ _CLASSES = {
 }
 """Those of ours in Python: module and class."""
 
-_LATER = ("_again", "_third", "_fifth", "_sixth", "_tenth", "_eleventh", "_twelfth", "_thirteenth")
+_LATER = ("_again", "_third", "_fifth", "_sixth", "_tenth", "_eleventh", "_twelfth", "_thirteenth", "_fourteenth")
 """What the name of a later round has behind that of its provisioner."""
 
 _OF_SDK = "sdk/"
