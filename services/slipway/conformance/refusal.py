@@ -52,10 +52,10 @@ def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle
 
 def _is_quoted(before: bundlepb.BootstrapBundle, after: bundlepb.BootstrapBundle, got: Answer) -> bool:
     """Whether a text that was changed stands in an error; names of fields and features may."""
-    said = f"{got.message}\n{got.status}"
+    error = f"{got.message}\n{got.status}"
     names = "\n".join([*got.fields, *(use.id for use in uses(after))])
     new = Counter(_texts(after)) - Counter(_texts(before))
-    return any(len(text) >= _LONG and text in said and text not in names for text in new)
+    return any(len(text) >= _LONG and text in error and text not in names for text in new)
 
 
 def blamed(paths: Collection[str], bundle: bundlepb.BootstrapBundle, got: Answer) -> set[str]:

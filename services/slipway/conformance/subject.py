@@ -41,9 +41,7 @@ _TOO_SLOW = 1 / _QUICK_AGAIN / 3
 """Where a machine is so many times slower than usual, it may have been three times slower still during the first."""
 
 HANGS = f"{MOST_HUNG} renders did not end within {RENDER_SECONDS:.0f} seconds, so no more are asked for"
-UNJUDGED_HANGS = (
-    f"{MOST_UNJUDGED} renders did not end, on a machine too slow to tell why: no more are asked for, not judged"
-)
+UNJUDGED_HANGS = f"{MOST_UNJUDGED} renders did not end, on a machine that is too slow to judge: no more are asked for"
 
 _OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 

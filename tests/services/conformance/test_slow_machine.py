@@ -125,11 +125,11 @@ async def test_renders_that_nobody_can_judge_end_too(monkeypatch: pytest.MonkeyP
         ended = await result(opened, CHECKS["RND-006.sha256"])
         while not opened.gone:
             ended = await result(opened, CHECKS["RND-001.odd-tags"])
-        asked = renders
+        count = renders
         after = await result(opened, CHECKS["RND-006.sha256"])
     assert (ended.ending, subject.UNJUDGED_HANGS in ended.found) == (Ending.UNVERIFIED, True), ended.found
-    assert (after.ending, after.unjudged, renders) == (Ending.NOT_RUN, True, asked)
-    assert asked <= 4 * subject.MOST_UNJUDGED, asked
+    assert (after.ending, after.unjudged, renders) == (Ending.NOT_RUN, True, count)
+    assert count <= 4 * subject.MOST_UNJUDGED, count
 
 
 @pytest.mark.parametrize(

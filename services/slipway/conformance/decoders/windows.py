@@ -191,10 +191,10 @@ def _time(state: statepb.MachineState, values: list[str | bool]) -> None:
 
 
 def _key(state: statepb.MachineState, values: list[str | bool]) -> None:
-    # The file holds the keys of all administrators, and of nobody else.
+    # The file holds the keys of administrators alone.
     user = state.os.users[-1]
     if _ADMINISTRATORS not in {group.casefold() for group in user.groups}:
-        raise UnreadableError("the script gives a key of the administrators to an account that is none of them")
+        raise UnreadableError("the script gives a key of the administrators to another account")
     user.ssh_authorized_keys.append(str(values[0]))
 
 
