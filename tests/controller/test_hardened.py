@@ -45,7 +45,11 @@ waivers: [{control: cis-kubernetes-1.10/1.2.11, reason: the images of these mach
 """
 AUTHORITY = {"name": "kubelet-certificate-authority", "value": "/etc/kubernetes/pki/ca.crt"}
 _LOOK_SECONDS = 10.0
-CERTIFICATES_OF_THE_CLUSTER = {"name": "rotate-server-certificates", "value": "true"}
+KUBELET = [
+    # Certificates of the cluster; and the disk of whoever runs this may be as full as it is.
+    {"name": "rotate-server-certificates", "value": "true"},
+    {"name": "eviction-hard", "value": "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"},
+]
 
 
 @pytest.fixture
@@ -63,17 +67,17 @@ def test_a_control_plane_grows_and_is_replaced(hardened: tuple[Environment, Proc
     (leader,) = machines_when(cluster, 1, healthy)
     first = cluster.machines[leader]
 
-    # A certificate that is approved needs nothing of ours: the next machine is ordered, since etcd answers.
+    # A certificate that is approved needs nothing of ours. A machine of ours is not created without us: its config
+    # would be one of the kubeadm provider.
     ours.kill()
-    scale = {"spec": {"replicas": 3}}
-    cluster.client.patch(cluster.client.get(CONTROL_PLANE, KIND, NAME), scale)
-    names = machines_when(cluster, 2)
-    (second,) = names - {leader}
-    assert not has_data(cluster.client.get(CORE, "Machine", second))
+    cluster.client.patch(cluster.client.get(CONTROL_PLANE, KIND, NAME), {"spec": {"replicas": 3}})
+    cluster.client.until(CONTROL_PLANE, KIND, NAME, creation_failed, seconds=SECONDS)
+    assert healthy(cluster.client.get(CORE, "Machine", leader))
 
     # A machine that joins meanwhile is a node and a member of etcd that cannot be asked: no third one is ordered.
     ours.start()
-    cluster.client.until(CORE, "Machine", second, has_data, seconds=SECONDS)
+    names = machines_when(cluster, 2, has_data)
+    (second,) = names - {leader}
     ours.kill()
     machines_when(cluster, 2, running)
     assert_away(cluster, first, leader, second)
@@ -100,7 +104,7 @@ def control_plane() -> list[Object]:
     kubeadm = spec["kubeadmConfigSpec"]
     kubeadm["clusterConfiguration"] = {"apiServer": {"extraArgs": [AUTHORITY]}}
     for part in ("initConfiguration", "joinConfiguration"):
-        kubeadm[part]["nodeRegistration"]["kubeletExtraArgs"].append(CERTIFICATES_OF_THE_CLUSTER)
+        kubeadm[part]["nodeRegistration"]["kubeletExtraArgs"] += KUBELET
     return documents
 
 
@@ -141,6 +145,13 @@ def healthy(machine: Object) -> bool:
 def has_data(machine: Object) -> bool:
     """Whether a Machine has user data."""
     return bool(machine["spec"]["bootstrap"].get("dataSecretName"))
+
+
+def creation_failed(control_plane: Object) -> bool:
+    """Whether the control plane's provider could not create a config, as our webhook does not answer."""
+    conditions = control_plane.get("status", {}).get("deprecated", {}).get("v1beta1", {}).get("conditions", [])
+    created = [entry for entry in conditions if entry["type"] == "MachinesCreated"]
+    return any("opt-in.bootstrap.slipway.dev" in entry.get("message", "") for entry in created)
 
 
 def assert_away(cluster: Environment, first: Machine, leader: str, second: str) -> None:
