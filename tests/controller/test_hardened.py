@@ -46,7 +46,7 @@ waivers: [{control: cis-kubernetes-1.10/1.2.11, reason: the images of these mach
 AUTHORITY = {"name": "kubelet-certificate-authority", "value": "/etc/kubernetes/pki/ca.crt"}
 _LOOK_SECONDS = 10.0
 KUBELET = [
-    # Certificates of the cluster; and the disk of whoever runs this may be as full as it is.
+    # Certificates of the cluster; and the disk of this computer may be nearly full.
     {"name": "rotate-server-certificates", "value": "true"},
     {"name": "eviction-hard", "value": "nodefs.available<0%,nodefs.inodesFree<0%,imagefs.available<0%"},
 ]
