@@ -38,15 +38,26 @@ KUBERNETES = [
     ),
     (
         BETA2,
-        "joinConfiguration: {nodeRegistration: {criSocket: 'unix://{{ ds.x }}', taints: [{key: k, effect: NoExecute,"
+        "joinConfiguration: {nodeRegistration: {criSocket: 'unix://{{ v1.availability_zone }}', taints: [{key: k, effect: NoExecute,"
         " value: '{{ v1.region }}'}]}, discovery: {bootstrapToken: {apiServerEndpoint: '{{ ds.meta_data.local_ipv4 }}:1'}}}",
         'node { taints { items { key: "k" effect: TAINT_EFFECT_NO_EXECUTE } } } discovery { token { } }'
         ' --- machine_values { field: "discovery.bootstrapToken.apiServerEndpoint" value {'
         ' segments { fact { kind: FACT_KIND_PRIVATE_IPV4 } } segments { text: ":1" } } }'
         ' machine_values { field: "nodeRegistration.criSocket" value { segments { text: "unix://" }'
-        ' segments { extension { id: "cloud-init.slipway.dev/jinja" text: "{{ ds.x }}" } } } }'
+        " segments { fact { kind: FACT_KIND_AVAILABILITY_ZONE } } } }"
         ' machine_values { field: "nodeRegistration.taints[0].value" value { segments { fact { kind: FACT_KIND_REGION } } } }',
         "what only the machine knows",
+    ),
+    (
+        BETA2,
+        "joinConfiguration: {nodeRegistration: {criSocket: 'unix://{{ ds.x }}', taints: [{key: k, effect: NoExecute,"
+        " value: '{{ v1.region }}'}]}}",
+        'node { taints { items { key: "k" effect: TAINT_EFFECT_NO_EXECUTE } } }'
+        ' --- machine_values { field: "nodeRegistration.criSocket" value { segments { text: "unix://" }'
+        ' segments { extension { id: "cloud-init.slipway.dev/jinja" text: "{{ ds.x }}" } } } }'
+        ' machine_values { field: "nodeRegistration.taints[0].value" value {'
+        ' segments { extension { id: "cloud-init.slipway.dev/jinja" text: "{{ v1.region }}" } } } }',
+        "facts beside Jinja in one file stay Jinja",
     ),
     (
         BETA1,
