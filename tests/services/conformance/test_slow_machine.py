@@ -81,6 +81,17 @@ async def test_renders_that_do_not_end(
         assert opened.subject.hangs is hangs, reason
 
 
+class _Never:
+    """Counts renders and ends none."""
+
+    def __init__(self) -> None:
+        self.renders = 0
+
+    async def __call__(self, _request: Request, _context: object) -> None:
+        self.renders += 1
+        await asyncio.Event().wait()
+
+
 @pytest.mark.parametrize(
     ("late", "tries", "reason"),
     [
@@ -93,13 +104,7 @@ async def test_renders_that_do_not_end_on_a_busy_machine(
 ) -> None:
     """Three such renders suffice there as well, so that a provisioner that hangs costs no more than a minute."""
     monkeypatch.setattr(subject, "RENDER_SECONDS", 1.0)
-    renders = 0
-
-    async def never(_request: Request, _context: object) -> None:
-        nonlocal renders
-        renders += 1
-        await asyncio.Event().wait()
-
+    never = _Never()
     async with session(Bent(before=never)) as opened:
         heartbeat = Heartbeat()
         monkeypatch.setattr(heartbeat, "late", lambda _since, **_: late)
@@ -107,28 +112,22 @@ async def test_renders_that_do_not_end_on_a_busy_machine(
         for _ in range(subject.MOST_HUNG):
             await busy.render(Request())
         await busy.close()
-    assert (renders, busy.hangs) == (tries, True), reason
+    assert (never.renders, busy.hangs) == (tries, True), reason
 
 
 async def test_renders_that_nobody_can_judge_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine that is too slow a provisioner that hangs costs four renders; the rest is not judged."""
     monkeypatch.setattr(subject, "RENDER_SECONDS", 0.1)
-    renders = 0
-
-    async def never(_request: Request, _context: object) -> None:
-        nonlocal renders
-        renders += 1
-        await asyncio.Event().wait()
-
+    never = _Never()
     async with session(Bent(before=never)) as opened:
         opened.heartbeat.slowness = lambda: 9.0
         ended = await result(opened, CHECKS["RND-006.sha256"])
         while not opened.gone:
             ended = await result(opened, CHECKS["RND-001.odd-tags"])
-        count = renders
+        count = never.renders
         after = await result(opened, CHECKS["RND-006.sha256"])
     assert (ended.ending, subject.UNJUDGED_HANGS in ended.found) == (Ending.UNVERIFIED, True), ended.found
-    assert (after.ending, after.unjudged, renders) == (Ending.NOT_RUN, True, count)
+    assert (after.ending, after.unjudged, never.renders) == (Ending.NOT_RUN, True, count)
     assert count <= 4 * subject.MOST_UNJUDGED, count
 
 
