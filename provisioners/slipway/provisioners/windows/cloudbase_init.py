@@ -2,9 +2,8 @@
 
 from slipway.provisioners.windows.hostname import computer_name
 from slipway.provisioners.windows.items import calls, zone, zone_call
-from slipway.provisioners.windows.programs import program
 from slipway.provisioners.windows.quoting import call
-from slipway.provisioners.windows.script import body, entry_point, text
+from slipway.provisioners.windows.script import body, entry_point, program, text
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 

@@ -1,10 +1,14 @@
-"""The PowerShell script that both formats share: static functions, one call an item, and the entry point."""
+"""The PowerShell script that both formats share: static functions, one call an item, and the entry point.
+
+The static functions are kept as script files, so that people and linters can read them.
+"""
 
 import hashlib
 import subprocess
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
-from slipway.provisioners.windows.programs import program
 from slipway.provisioners.windows.quoting import call, quoted
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -16,6 +20,17 @@ _FUNCTIONS = {
     "accounts": ("Add-Group", "Add-User", "Get-LocalUser"),
     "system": ("Add-Authority", "Enable-TimeSync", "Disable-TimeSync"),
 }
+
+
+@cache
+def program(name: str) -> tuple[str, ...]:
+    """Give the lines of a program without comments, indentation and empty lines.
+
+    No text in it spans lines, so no line means anything else without its indentation.
+    """
+    source = files(__package__).joinpath("programs", f"{name}.ps1").read_text(encoding="ascii")
+    lines = (line.strip() for line in source.splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def body(
