@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.demo.earlier import take_away
+from tools.demo.findings import take_away
 
 
 def put(path: Path, text: str = "x") -> Path:

@@ -5,8 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from tools.demo.findings import Findings
-from tools.demo.summary import show_summary
+from tools.demo.findings import Findings, show_summary
 
 OBSERVED = {
     "entries": [
