@@ -1,4 +1,4 @@
-"""ExplainProvision: what becomes of each field, and how large, before anybody has a secret."""
+"""ExplainProvision: the result of each field, and the size, before there are secrets."""
 
 import base64
 from typing import Any

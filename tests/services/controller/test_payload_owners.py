@@ -1,4 +1,4 @@
-"""Payloads belong to a namespace: an address that somebody wrote into a Secret deletes nothing of others."""
+"""Payloads belong to a namespace: an address that was written into a Secret deletes nothing of others."""
 
 import asyncio
 
