@@ -15,10 +15,10 @@ from slipway.provisioners.ignition.document import (
     Tls,
     Unit,
     emit,
+    resource,
 )
 from slipway.provisioners.ignition.extension import nested_configs
 from slipway.provisioners.ignition.nodes import Nodes
-from slipway.provisioners.ignition.resources import resource
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
