@@ -105,7 +105,7 @@ def _mounts(files: ComponentFiles, component: str) -> Iterator[HostPathMount]:
             host_path=path.path,
             mount_path=path.path,
             read_only=not path.folder,
-            path_type="DirectoryOrCreate" if path.folder else "File",
+            path_type=path.type,
         )
 
 
