@@ -16,7 +16,7 @@ from tests.services.conformance.edits.programs import go
 from tests.services.conformance.runs import CHECKS
 
 BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
-_ROUNDS = (
+_LISTS = (
     "bottlerocket",
     "bottlerocket_again",
     "bottlerocket_third",
@@ -25,8 +25,9 @@ _ROUNDS = (
     "bottlerocket_twelfth",
     "bottlerocket_thirteenth",
     "bottlerocket_fourteenth",
+    "bottlerocket_settings",
 )
-SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
+SEEN = [edit for name in _LISTS for edit in edits(name) if edit.check]
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go"
 
 
