@@ -13,7 +13,7 @@ from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import go
 from tests.services.conformance.runs import CHECKS, broken
 
-_ROUNDS = (
+_LISTS = (
     "bottlerocket",
     "bottlerocket_again",
     "bottlerocket_third",
@@ -22,8 +22,9 @@ _ROUNDS = (
     "bottlerocket_twelfth",
     "bottlerocket_thirteenth",
     "bottlerocket_fourteenth",
+    "bottlerocket_settings",
 )
-SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
+SEEN = [edit for name in _LISTS for edit in edits(name) if edit.check]
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go"
 
 
