@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from slipway.cli.addresses import address
 from slipway.cli.exit_codes import FAILED, UNVERIFIED
 from slipway.cli.failures import reported
-from slipway.cli.options import output_option
+from slipway.cli.options import address, output_option
 from slipway.cli.output import emit, note, say
 
 
