@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.conformance import extension_files
+from slipway.conformance import user_files
 from slipway.conformance.check import Need
 from slipway.conformance.options import Options
 from tests.services.conformance.edits.edit import Edit, edits
@@ -38,6 +38,6 @@ async def test_a_slip_in_go_is_seen(edit: Edit, tmp_path: Path, engine: Callable
         insecure=insecure,
         start_cmd=go(edit, tmp_path),
         decode_cmd=(sys.executable, str(_EXAMPLE / "decode.py")),
-        extensions=(extension_files.read(_EXAMPLE / "extension.yaml"),),
+        extensions=(user_files.read_extension(_EXAMPLE / "extension.yaml"),),
     )
     assert await broken(options, edit.check) == [edit.check]

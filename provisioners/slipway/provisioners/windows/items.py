@@ -6,7 +6,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from slipway.contract.errors import BundleInvalid, Violation
-from slipway.contract.windows_time_zones import windows_time_zone
+from slipway.contract.times import windows_time_zone
 from slipway.provisioners.windows.accounts import accounts
 from slipway.provisioners.windows.paths import check_paths, normal
 from slipway.provisioners.windows.quoting import call, encoded, quoted
