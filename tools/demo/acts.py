@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from slipway.cli.bundle_command import readable
 from slipway.cli.explain_table import matrix, reasons, verdict
-from slipway.cli.redacted import readable
 from slipway.cli.remarks import error_lines
 from slipway.cli.remote import RemoteBackend
 from slipway.contract.errors import SlipwayError

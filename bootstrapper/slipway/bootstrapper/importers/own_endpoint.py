@@ -1,10 +1,9 @@
 """An endpoint that kubeadm's configuration states itself, beside the cluster's: which of them counts for what."""
 
+from slipway.bootstrapper.engines.endpoint import host_port
 from slipway.bootstrapper.importers.foreign_config import ImportResult
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-
-DEFAULT_PORT = 6443
 
 
 def cluster_of(facts: clusterpb.Cluster, result: ImportResult, *, role: clusterpb.Role.ValueType) -> clusterpb.Cluster:
@@ -31,6 +30,5 @@ def spec_of(
     if role == clusterpb.ROLE_CONTROL_PLANE and known.host and own.host and known != own:
         discovery = spec.join.kubernetes.discovery
         if not discovery.HasField("file") and not discovery.token.endpoint:
-            host = f"[{known.host}]" if ":" in known.host else known.host
-            discovery.token.endpoint = f"{host}:{known.port or DEFAULT_PORT}"
+            discovery.token.endpoint = host_port(known)
     return spec

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from slipway.contract.errors import BundleInvalid, Violation
 from slipway.contract.grammars import is_windows_path
-from slipway.contract.windows_time_zones import windows_time_zone
+from slipway.contract.times import windows_time_zone
 from slipway.provisioners.windows.script import call, encoded, quoted
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import os_pb2 as ospb
