@@ -61,7 +61,7 @@ def _is_quoted(before: bundlepb.BootstrapBundle, after: bundlepb.BootstrapBundle
 
 @cache
 def _words() -> frozenset[str]:
-    """Give the words of which a grammar takes one: "no extended partitions" tells nothing of a request."""
+    """Give the words of which a grammar takes one: "no extended partitions" says nothing of a request."""
     alternatives = {part for grammar in grammars().values() for part in grammar.expression.split("|")}
     return frozenset(filter(str.isalpha, alternatives))
 

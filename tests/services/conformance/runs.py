@@ -52,10 +52,10 @@ async def broken(options: Options, check: str) -> list[str]:
     """Give what a program breaks of one check. Where this machine was too slow to judge, it runs again, up to twice."""
     for _ in range(3):
         made = await conformance(options, wanted=Wanted(only=(check,)))
-        found = [finding.check for finding in made.findings if finding.state in BAD]
-        if found or not any(finding.unjudged for finding in made.findings):
+        failed = [finding.check for finding in made.findings if finding.state in BAD]
+        if failed or not any(finding.unjudged for finding in made.findings):
             break
-    return found
+    return failed
 
 
 def keeps(made: reportpb.Report) -> bool:
