@@ -6,17 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from slipway.conformance import extension_files
+from slipway.conformance import user_files
 from slipway.conformance.check import Need
 from slipway.conformance.options import Options
-from slipway.conformance.run import Wanted, conformance
-from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import go
-from tests.services.conformance.runs import CHECKS
+from tests.services.conformance.runs import CHECKS, broken
 
-BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
-_ROUNDS = (
+_LISTS = (
     "bottlerocket",
     "bottlerocket_again",
     "bottlerocket_third",
@@ -25,8 +22,9 @@ _ROUNDS = (
     "bottlerocket_twelfth",
     "bottlerocket_thirteenth",
     "bottlerocket_fourteenth",
+    "bottlerocket_settings",
 )
-SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
+SEEN = [edit for name in _LISTS for edit in edits(name) if edit.check]
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go"
 
 
@@ -40,7 +38,6 @@ async def test_a_slip_in_go_is_seen(edit: Edit, tmp_path: Path, engine: Callable
         insecure=insecure,
         start_cmd=go(edit, tmp_path),
         decode_cmd=(sys.executable, str(_EXAMPLE / "decode.py")),
-        extensions=(extension_files.read(_EXAMPLE / "extension.yaml"),),
+        extensions=(user_files.read_extension(_EXAMPLE / "extension.yaml"),),
     )
-    made = await conformance(options, wanted=Wanted(only=(edit.check,)))
-    assert [finding.check for finding in made.findings if finding.state in BAD] == [edit.check]
+    assert await broken(options, edit.check) == [edit.check]

@@ -7,6 +7,7 @@ import yaml
 from google.protobuf.message import Message
 
 from slipway.contract.field_plans import FieldPlan
+from slipway.contract.grammars import grammars
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -37,6 +38,9 @@ _TAGS = ("LABEL=", "UUID=", "PARTLABEL=", "PARTUUID=")
 _SWAP = "swap"
 """The kind of a mount that has no place, and of which a machine may have any number."""
 
+_ANY_TYPE = (("Mount", "type"), {"auto", ""})
+"""The kind of a mount that the system finds out, in two words."""
+
 _GROUP_AND_OTHERS = 0o077
 _ADMINISTRATORS = {"root", "Administrators"}
 
@@ -44,12 +48,7 @@ _ADMINISTRATORS = {"root", "Administrators"}
 def same_value(plan: FieldPlan, value: Any, actual: Message, *, windows: bool) -> bool:
     """Return whether the machine has a value of a bundle that is no list."""
     there = getattr(actual, plan.name)
-    if (actual.DESCRIPTOR.name, plan.name) == ("Mount", "check") and not _is_device(actual):
-        # Nothing but a device can be checked.
-        return True
-    if (actual.DESCRIPTOR.name, plan.name) == ("Mount", "path") and actual.type == _SWAP:  # type: ignore[attr-defined]
-        return True
-    if (actual.DESCRIPTOR.name, plan.name) == ("Mount", "type") and {value, there} == {"auto", ""}:
+    if _says_nothing(plan, value, actual) or ((actual.DESCRIPTOR.name, plan.name), {value, there}) == _ANY_TYPE:
         return True
     if (actual.DESCRIPTOR.name, plan.name) in _LEFT_ALONE and not actual.HasField(plan.name):
         return False
@@ -64,6 +63,13 @@ def same_value(plan: FieldPlan, value: Any, actual: Message, *, windows: bool) -
     if windows and plan.rules.format == "absolute-path":
         return path_key(value) == path_key(there)
     return bool(value == there)
+
+
+def _says_nothing(plan: FieldPlan, value: Any, actual: Message) -> bool:
+    """Whether a system may have any value: of an empty text that is no value, and of what nothing but a device has."""
+    if isinstance(actual, ospb.Mount):
+        return (plan.name == "check" and not _is_device(actual)) or (plan.name == "path" and actual.type == _SWAP)
+    return value == "" and bool(plan.rules.format) and not grammars()[plan.rules.format].check(value)
 
 
 def same_name(entry: Message, other: Message, key: str, *, windows: bool) -> bool:

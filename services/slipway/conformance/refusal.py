@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from functools import cache
 
 from google.protobuf.message import Message
 
@@ -51,11 +52,18 @@ def wrong(request: provisionerpb.RenderRequest, before: bundlepb.BootstrapBundle
 
 
 def _is_quoted(before: bundlepb.BootstrapBundle, after: bundlepb.BootstrapBundle, got: Answer) -> bool:
-    """Whether a text that was changed stands in an error; names of fields and features may."""
+    """Whether a text that was changed stands in an error; names of fields and features and the contract's words may."""
     error = f"{got.message}\n{got.status}"
     names = "\n".join([*got.fields, *(use.id for use in uses(after))])
     new = Counter(_texts(after)) - Counter(_texts(before))
-    return any(len(text) >= _LONG and text in error and text not in names for text in new)
+    return any(len(text) >= _LONG and text in error and text not in names and text not in _words() for text in new)
+
+
+@cache
+def _words() -> frozenset[str]:
+    """Give the words of which a grammar takes one: "no extended partitions" tells nothing of a request."""
+    alternatives = {part for grammar in grammars().values() for part in grammar.expression.split("|")}
+    return frozenset(filter(str.isalpha, alternatives))
 
 
 def blamed(paths: Collection[str], bundle: bundlepb.BootstrapBundle, got: Answer) -> set[str]:

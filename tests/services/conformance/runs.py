@@ -8,6 +8,7 @@ from slipway.conformance.check import Check
 from slipway.conformance.opening import opened
 from slipway.conformance.options import Options, Patience
 from slipway.conformance.report import CORE
+from slipway.conformance.run import Wanted, conformance
 from slipway.conformance.runner import Result, result
 from slipway.conformance.session import Session
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
@@ -16,6 +17,7 @@ from tests.services.conformance.bent import Bent, InProcess
 QUICK = Patience(start=1.5, refusal=1, end=2, reload=1, back=3, render=2)
 """In one process nothing takes long but what never comes."""
 
+BAD = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 CHECKS = {check.id: check for check in all_checks()}
 SMOKE = (
     "TRN-001.both-calls", "TRN-002.health", "INF-001.name", "INF-004.advertised", "FEA-002.smallest-bundle",
@@ -44,6 +46,16 @@ def group(id_: str) -> str:
     """Give the group of a check."""
     check: Check = CHECKS[id_]
     return check.group
+
+
+async def broken(options: Options, check: str) -> list[str]:
+    """Give what a program breaks of one check. Where this machine was too slow to judge, it runs again, up to twice."""
+    for _ in range(3):
+        made = await conformance(options, wanted=Wanted(only=(check,)))
+        found = [finding.check for finding in made.findings if finding.state in BAD]
+        if found or not any(finding.unjudged for finding in made.findings):
+            break
+    return found
 
 
 def keeps(made: reportpb.Report) -> bool:

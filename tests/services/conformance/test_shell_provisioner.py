@@ -6,14 +6,11 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 
 from slipway.conformance.options import Options
-from slipway.conformance.run import Wanted, conformance
-from slipway.conformance.v1alpha1 import report_pb2 as reportpb
 from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import program
-from tests.services.conformance.runs import as_usual, keeps
+from tests.services.conformance.runs import BAD, as_usual, broken, keeps
 from tools import conformance_reports
 
-BROKEN = {reportpb.FINDING_STATE_FAILED, reportpb.FINDING_STATE_WARNED}
 _SEEN = [edit for name in ("shell", "shell_again") for edit in edits(name) if edit.check]
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +25,7 @@ async def test_it_keeps_the_contract() -> None:
     The report that is kept says the same.
     """
     made = await conformance_reports.run(conformance_reports.SHELL, renders=60)
-    assert [(finding.check, *finding.found) for finding in made.findings if finding.state in BROKEN] == []
+    assert [(finding.check, *finding.found) for finding in made.findings if finding.state in BAD] == []
     assert keeps(made), made.findings
     kept = conformance_reports.kept(ROOT)[conformance_reports.SHELL]
     assert MessageToDict(as_usual(made, kept)) == MessageToDict(kept)
@@ -42,8 +39,7 @@ async def test_a_slip_is_seen(edit: Edit, tmp_path: Path) -> None:
     """By the check that is named beside it."""
     start_cmd, decode_cmd = program("shell", edit, tmp_path)
     options = Options(insecure=True, start_cmd=start_cmd, decode_cmd=decode_cmd)
-    made = await conformance(options, wanted=Wanted(only=(edit.check,)))
-    assert [finding.check for finding in made.findings if finding.state in BROKEN] == [edit.check]
+    assert await broken(options, edit.check) == [edit.check]
 
 
 def test_it_is_as_small_as_it_says() -> None:

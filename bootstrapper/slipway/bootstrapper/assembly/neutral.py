@@ -19,8 +19,9 @@ from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.report_items import add_reporting, joins_by_token
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
-from slipway.bootstrapper.compliance.machine_items import add_compliance
+from slipway.bootstrapper.compliance.machine_items import add_compliance, add_joining_arguments
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
+from slipway.bootstrapper.engines.kubeadm.request import NAME as KUBEADM
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, STEP_DATA
 from slipway.contract.content import literal, normal_segments
@@ -82,6 +83,8 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
+    if subject.compliance is not None and takes_commands and _joins_by_cluster_api(subject):
+        add_joining_arguments(bundle, subject.compliance, spec)
     bundle.extensions.extend(spec.extensions)
     if spec.HasField("execution"):
         bundle.execution.CopyFrom(spec.execution)
@@ -103,6 +106,12 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     bundle.provenance.spec_digest = _digest(bundle)
     bundle.id = _bundle_id(bundle, secrets)
     return bundle, inline
+
+
+def _joins_by_cluster_api(subject: CheckedSubject) -> bool:
+    """Whether a machine is a control plane of kubeadm's that joins, whose ConfigMap Cluster API writes."""
+    imported, engine = subject.spec.execution.literal_commands, subject.spec.kubernetes.engine
+    return imported and subject.machine.role == clusterpb.ROLE_CONTROL_PLANE and engine in {"", KUBEADM}
 
 
 def _digest(bundle: bundlepb.BootstrapBundle) -> str:

@@ -15,9 +15,9 @@ from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.grammars import absolute_path
-from slipway.contract.internal_fields import internal_fields
 from slipway.contract.items import items
 from slipway.contract.unknown import unknown_fields
+from slipway.contract.validation import internal_fields
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb

@@ -1,6 +1,6 @@
 """Settings of the control plane's components: arguments, and the neutral fields that become some."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from slipway.bootstrapper.compliance.additions import Additions
@@ -83,6 +83,20 @@ def apply_plugin(additions: Additions, name: str, control: Control, plugin: str)
         elif plugin not in plugins:
             additions.add(path, name, shared=True)
         argument.value = ",".join(dict.fromkeys([*plugins, plugin]))
+
+
+def added_arguments(
+    spec: specpb.MachineBootstrapSpec, paths: Container[str]
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Give the arguments at some field paths of a spec, by the program that they are of."""
+    for program, path in _PATHS.items():
+        named = [
+            (argument.name, argument.value)
+            for index, argument in enumerate(_arguments(spec, program))
+            if f"{path}.arguments[{index}]" in paths
+        ]
+        if named:
+            yield program, named
 
 
 def _putter(additions: Additions, program: str, name: str, value: str) -> Callable[[], str]:

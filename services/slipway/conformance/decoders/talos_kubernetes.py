@@ -14,6 +14,7 @@ _ROTATION = {
     "audit-log-maxsize": "max_size_mib",
 }
 _WEBHOOK = "authentication-token-webhook"
+_PUBLIC_DNS = "registry.k8s.io/coredns"
 
 
 def kubernetes(machine: Mapping[str, Any], cluster: Mapping[str, Any]) -> kubernetespb.Kubernetes:
@@ -91,6 +92,9 @@ def _webhook(made: kubernetespb.AuthenticationWebhook, server: Mapping[str, Any]
 def _addon(made: kubernetespb.Addon, section: Mapping[str, Any]) -> None:
     made.disabled = bool(section.get("disabled"))
     made.image_repository, made.image_tag = _image(section.get("image") or "")
+    # The image of CoreDNS has a folder of its own in the public registry only. Source: kubeadm v1.34, GetDNSImage.
+    if made.image_repository == _PUBLIC_DNS:
+        made.image_repository = _PUBLIC_DNS.rpartition("/")[0]
 
 
 def _etcd(made: kubernetespb.LocalEtcd, section: Mapping[str, Any]) -> None:

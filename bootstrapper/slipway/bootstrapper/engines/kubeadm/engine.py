@@ -91,7 +91,7 @@ class KubeadmEngine(Engine):
                 *pki_files(request),
                 *of_components.files,
                 *_static_pods(request),
-                *patch_files(request),
+                *patch_files(request, of_components),
                 *discovery,
                 config,
             ),
@@ -156,7 +156,7 @@ def _component_files(request: EngineRequest) -> ComponentFiles:
 
 
 def _documents(request: EngineRequest, of_components: ComponentFiles) -> list[dict[str, Tree]]:
-    patches = patch_folder(request)
+    patches = patch_folder(request, of_components)
     is_old = request.api is KubeadmApi.V1BETA3
     values = request.options.machine_values
     if not request.creates_cluster:

@@ -5,6 +5,7 @@ kubeadm's configuration may state one itself, beside the cluster's: which of the
 
 import re
 
+from slipway.bootstrapper.engines.endpoint import host_port
 from slipway.bootstrapper.importers.foreign_config import ImportResult
 from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import KubeadmConfigSpec
 from slipway.bootstrapper.importers.mapping.context import Context
@@ -15,8 +16,6 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 _ENDPOINT = re.compile(
     r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+)\]|(?P<host>[^:\[\]]+)|(?P<bare>[0-9A-Fa-f:]+))(?::(?P<port>\d{1,5}))?"
 )
-
-DEFAULT_PORT = 6443
 
 
 def endpoint(context: Context, place: Place, foreign: KubeadmConfigSpec, *, worker: bool) -> clusterpb.Cluster:
@@ -68,6 +67,5 @@ def spec_of(
     if role == clusterpb.ROLE_CONTROL_PLANE and known.host and own.host and known != own:
         discovery = spec.join.kubernetes.discovery
         if not discovery.HasField("file") and not discovery.token.endpoint:
-            host = f"[{known.host}]" if ":" in known.host else known.host
-            discovery.token.endpoint = f"{host}:{known.port or DEFAULT_PORT}"
+            discovery.token.endpoint = host_port(known)
     return spec

@@ -1,4 +1,4 @@
-"""Names of disks and of their partitions, as the kernel and udev give them."""
+"""Paths of Linux as text: the names of disks and of their partitions, and the folders above a path."""
 
 import re
 
@@ -23,3 +23,9 @@ def partition_device(disk: str, number: int) -> str:
 def is_partition(device: str) -> bool:
     """Return whether a name is that of one partition, or of the filesystem that is on one, and not of a disk."""
     return _PARTITION.fullmatch(device) is not None
+
+
+def parents(path: str) -> list[str]:
+    """Give the folders above a path, the root as "" first."""
+    parts = path.split("/")
+    return ["/".join(parts[:length]) for length in range(1, len(parts))]

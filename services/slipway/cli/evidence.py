@@ -1,18 +1,31 @@
-"""What a machine's evidence says, as it came from anywhere: a file, or a log bundle with that file in it."""
+"""What a machine's evidence says, and why there is none, which is a state of its own and no failure of a control.
+
+Evidence may come from anywhere: a file, or a log bundle with that file in it.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from slipway.contract.errors import ReportNotFound
 from slipway.diagnosis.log_files import LogError, logs_of
+from slipway.v1alpha1 import report_service_pb2 as reportspb
 
 _MEMBER = "var/lib/slipway/evidence.json"
 _LONGEST = 512
 _MOST = 4096
+
+EVIDENCE_NOT_SENT = "EVIDENCE_NOT_SENT"
+"""The bootstrap of the machine is complete, and it has sent no evidence."""
+BOOTSTRAP_NOT_COMPLETE = "BOOTSTRAP_NOT_COMPLETE"
+"""The bootstrap has failed, has not ended, or its end was not reported: evidence is its last step."""
+EVIDENCE_NOT_READABLE = "EVIDENCE_NOT_READABLE"
+"""What the machine has sent is damaged, or of another version, or the server does not give it."""
 
 
 class EvidenceMissingError(LogError):
@@ -89,3 +102,25 @@ def _parsed(name: str, text: str) -> Evidence:
 def _mistakes(error: ValidationError) -> Iterator[str]:
     for mistake in error.errors():
         yield f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg'][:1].lower()}{mistake['msg'][1:]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why there is no evidence.
+
+    Attributes:
+        reason: one of the constants of this module.
+        message: what was observed.
+    """
+
+    reason: str
+    message: str
+
+
+def absence_of(report: reportspb.Report, name: str, error: Exception) -> Absence:
+    """Give why a machine that has a report has no evidence, after what was raised when it was read."""
+    message = str(error).removeprefix(f"{name}: ")
+    if not isinstance(error, ReportNotFound | EvidenceMissingError):
+        return Absence(EVIDENCE_NOT_READABLE, message)
+    joined = any(source.state == reportspb.REPORT_STATE_COMPLETE for source in report.sources)
+    return Absence(EVIDENCE_NOT_SENT if joined else BOOTSTRAP_NOT_COMPLETE, message)
