@@ -22,10 +22,9 @@ from slipway.bootstrapper.compliance.machine_items import check_compliance
 from slipway.bootstrapper.compliance.selection import check_waivers
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
-from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
+from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey, key_settings
 from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
-from slipway.bootstrapper.key_settings import key_settings
 from slipway.bootstrapper.needs import user_secrets
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.prepared import Prepared

@@ -14,7 +14,7 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of
 from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from slipway.bootstrapper.importers.kubeadm_import import import_config
-from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
+from slipway.bootstrapper.importers.mapping.endpoint import cluster_of, spec_of
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.contract.source_position import Position, SourceError

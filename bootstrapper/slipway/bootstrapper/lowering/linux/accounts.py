@@ -1,13 +1,14 @@
-"""Users: accounts by useradd and usermod, hashes by chpasswd from a file, rules for sudo and keys for SSH.
+"""Users and groups: accounts by useradd and usermod, hashes by chpasswd from a file, rules for sudo and keys for SSH.
 
-An existing user of the same name is changed, not replaced: keys and groups are added to those that it has.
+An existing user of the same name is changed, not replaced: keys and groups are added to those that it has. Groups are
+made and changed by groupadd and groupmod.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from slipway.bootstrapper.lowering.draft import PRIVATE, CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each, put_file
-from slipway.bootstrapper.lowering.linux.account_name import checked_name
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed, needed_program
@@ -18,21 +19,25 @@ from slipway.contract.items import Item
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 
-ID = "linux.users"
+USERS = "linux.users"
 _RULES_MODE = 0o440
 
+GROUPS = "linux.groups"
 
-def lower(items: Sequence[Item], draft: Draft) -> None:
+_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+
+
+def lower_users(items: Sequence[Item], draft: Draft) -> None:
     """Make or change users in one step; emit a file for each password hash and each user's rules for sudo."""
-    calls = [call for calls in each(draft, items, lambda item: list(_calls(item, draft))) for call in calls]
+    calls = [call for calls in each(draft, items, lambda item: list(_user_calls(item, draft))) for call in calls]
     text = script(calls, programs=["users"])
-    draft.step(Rank.USERS, "users", source=items[0].message, by=ID, script=text)
+    draft.step(Rank.USERS, "users", source=items[0].message, by=USERS, script=text)
 
 
-def _calls(item: Item, draft: Draft) -> Iterator[list[str]]:
+def _user_calls(item: Item, draft: Draft) -> Iterator[list[str]]:
     accounts = needed(draft.profile.accounts, item)
     user: ospb.User = item.message
-    name = checked_name(item)
+    name = _checked_name(item)
     for program in ("useradd", "usermod"):
         needed_program(program, item, draft.profile)
     # A system account has no home unless a person logs in to it.
@@ -69,7 +74,7 @@ def _password(item: Item, draft: Draft, name: str) -> Iterator[list[str]]:
     if user.HasField("password_hash"):
         needed_program("chpasswd", item, draft.profile)
         path = f"{STATE}/passwords/{name}"
-        put_file(draft, item, path, _hash(user), by=ID, mode=PRIVATE)
+        put_file(draft, item, path, _hash(user), by=USERS, mode=PRIVATE)
         yield ["password", name, path]
     if user.lock_password or not user.HasField("lock_password"):
         yield ["usermod", "-L", name]
@@ -94,7 +99,7 @@ def _sudo(item: Item, draft: Draft, directory: str) -> list[str]:
         )
     path = f"{directory}/90-slipway-{user.name}"
     rules = "".join(f"{user.name} {rule}\n" for rule in user.sudo)
-    put_file(draft, item, path, rules.encode(), by=ID, mode=_RULES_MODE)
+    put_file(draft, item, path, rules.encode(), by=USERS, mode=_RULES_MODE)
     return ["rules", path]
 
 
@@ -106,3 +111,33 @@ def _check_group(item: Item, group: str) -> None:
             "a group's name holds a character that lists of groups cannot carry",
             remedy="use letters, digits, dots, dashes and underscores",
         )
+
+
+def lower_groups(items: Sequence[Item], draft: Draft) -> None:
+    """Make or change groups in one step."""
+    text = script(each(draft, items, lambda item: _group_call(item, draft)), programs=["groups"])
+    draft.step(Rank.GROUPS, "groups", source=items[0].message, by=GROUPS, script=text)
+
+
+def _group_call(item: Item, draft: Draft) -> list[str]:
+    for name in ("groupadd", "groupmod"):
+        needed_program(name, item, draft.profile)
+    group: ospb.Group = item.message
+    number = str(group.gid) if group.HasField("gid") else ""
+    return ["group", _checked_name(item), number, "-r" if group.system else ""]
+
+
+def _checked_name(item: Item) -> str:
+    """Give the name of a user or group.
+
+    Raises:
+        CannotLower: useradd or groupadd of some distribution would refuse it. Source: shadow's chkname.c.
+    """
+    name: str = item.message.name
+    if not _NAME.fullmatch(name):
+        raise CannotLower(
+            item,
+            "the name is not one that every distribution accepts",
+            remedy="use up to 32 lower-case letters, digits, dashes and underscores; begin with a letter",
+        )
+    return name

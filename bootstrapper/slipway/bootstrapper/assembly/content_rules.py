@@ -2,11 +2,15 @@
 
 They hold wherever such a message stands, so they are found by walking the descriptors: a field that is added to the
 contract is checked on the day it is added.
+
+No text of a spec holds a NUL character, but contents of files, which may be anything. It ends a string in every program
+on the machine: what stands behind it would be lost there without a word.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from slipway.contract.errors import Violation
@@ -19,6 +23,11 @@ _MAY_BE_REFERRED_TO = frozenset({("slipway.dev/cluster-ca", "tls.crt")})
 """Secrets of Slipway's own that a spec may refer to: what every machine of the cluster knows anyway."""
 
 _RAW = frozenset({contentpb.SPLICE_ENCODING_UNSPECIFIED, contentpb.SPLICE_ENCODING_RAW})
+
+_CONTENTS = frozenset(
+    each.DESCRIPTOR.full_name for each in (contentpb.Content, contentpb.Segment, contentpb.ExtensionText)
+)
+"""Messages whose own text is a file's content; what they hold arrives byte for byte."""
 
 
 def violations(message: Message, path: str = "") -> Iterator[Violation]:
@@ -97,3 +106,18 @@ _RULES: dict[str, Callable[[Any, str], Iterator[Violation]]] = {
     "slipway.v1alpha1.SecretValue": _sourced("value or secretRef"),
     "slipway.v1alpha1.OpaqueDocument": _sourced("text or data"),
 }
+
+
+def nul_violations(message: Message, path: str = "") -> Iterator[Violation]:
+    """Give every text field with a NUL character, by its field path."""
+    for field, value in message.ListFields():
+        where = f"{path}.{field.name}" if path else field.name
+        is_text = field.type == FieldDescriptor.TYPE_STRING and message.DESCRIPTOR.full_name not in _CONTENTS
+        if not is_text and field.message_type is None:
+            continue
+        for index, entry in enumerate(value if field.is_repeated else [value]):
+            here = f"{where}[{index}]" if field.is_repeated else where
+            if isinstance(entry, Message):
+                yield from nul_violations(entry, here)
+            elif "\x00" in entry:
+                yield Violation(here, "cannot hold a NUL character")
