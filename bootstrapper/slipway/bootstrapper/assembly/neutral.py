@@ -19,9 +19,10 @@ from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.report_items import add_reporting, joins_by_token
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
-from slipway.bootstrapper.compliance.machine_items import add_compliance, add_joining_arguments
+from slipway.bootstrapper.compliance.arguments import added_arguments
+from slipway.bootstrapper.compliance.machine_items import add_compliance
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
-from slipway.bootstrapper.engines.kubeadm.request import NAME as KUBEADM
+from slipway.bootstrapper.engines.engine import Engine
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, STEP_DATA
 from slipway.contract.content import literal, normal_segments
@@ -50,6 +51,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     agent: ResolvedAgent | None = None,
     reporting: specpb.Reporting | None = None,
     takes_commands: bool = True,
+    engine: Engine | None = None,
     literal_events: bool = False,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
@@ -63,6 +65,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         agent: the node agent, where the spec asks for one.
         reporting: where the machine reports to; None for what its spec says.
         takes_commands: the machine is set up by steps, so that controls of its profiles may add some.
+        engine: what makes those of the bootstrap, where there are any.
         literal_events: literal commands are to have events.
     """
     spec = subject.spec
@@ -83,8 +86,9 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
-    if subject.compliance is not None and takes_commands and _joins_by_cluster_api(subject):
-        add_joining_arguments(bundle, subject.compliance, spec)
+    if engine is not None and subject.compliance is not None and _is_told_arguments(subject):
+        applied = subject.compliance
+        engine.add_arguments(bundle.engine_options, added_arguments(spec, {**applied.places, **applied.shared}))
     bundle.extensions.extend(spec.extensions)
     if spec.HasField("execution"):
         bundle.execution.CopyFrom(spec.execution)
@@ -108,10 +112,9 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     return bundle, inline
 
 
-def _joins_by_cluster_api(subject: CheckedSubject) -> bool:
-    """Whether a machine is a control plane of kubeadm's that joins, whose ConfigMap Cluster API writes."""
-    imported, engine = subject.spec.execution.literal_commands, subject.spec.kubernetes.engine
-    return imported and subject.machine.role == clusterpb.ROLE_CONTROL_PLANE and engine in {"", KUBEADM}
+def _is_told_arguments(subject: CheckedSubject) -> bool:
+    """Whether a machine joins a control plane whose arguments Cluster API writes, without what profiles add."""
+    return subject.spec.execution.literal_commands and subject.machine.role == clusterpb.ROLE_CONTROL_PLANE
 
 
 def _digest(bundle: bundlepb.BootstrapBundle) -> str:

@@ -85,18 +85,17 @@ def apply_plugin(additions: Additions, name: str, control: Control, plugin: str)
         argument.value = ",".join(dict.fromkeys([*plugins, plugin]))
 
 
-def added_arguments(
-    spec: specpb.MachineBootstrapSpec, paths: Container[str]
-) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Give the arguments at some field paths of a spec, by the program that they are of."""
-    for program, path in _PATHS.items():
-        named = [
+def added_arguments(spec: specpb.MachineBootstrapSpec, paths: Container[str]) -> dict[str, list[tuple[str, str]]]:
+    """Give the arguments at some field paths of a spec, name and value, by the program that they are of."""
+    added = {
+        program: [
             (argument.name, argument.value)
             for index, argument in enumerate(_arguments(spec, program))
             if f"{path}.arguments[{index}]" in paths
         ]
-        if named:
-            yield program, named
+        for program, path in _PATHS.items()
+    }
+    return {program: arguments for program, arguments in added.items() if arguments}
 
 
 def _putter(additions: Additions, program: str, name: str, value: str) -> Callable[[], str]:

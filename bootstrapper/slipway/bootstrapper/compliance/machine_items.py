@@ -1,12 +1,10 @@
-"""What controls need on the machine beyond settings: steps after the bootstrap, and patches where it joins."""
+"""What controls need on the machine beyond settings: steps after the bootstrap, each with its control as its origin."""
 
 from slipway.bootstrapper.compliance.application import Applied
-from slipway.bootstrapper.compliance.arguments import added_arguments
 from slipway.bootstrapper.compliance.evidence import evidence_program
 from slipway.bootstrapper.compliance.files import forbidden_bits, paths_of
 from slipway.bootstrapper.compliance.names import origin_of_controls
 from slipway.bootstrapper.compliance.profile import Files
-from slipway.bootstrapper.engines.kubeadm.patches import argument_patch
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedTarget, Violation
@@ -34,22 +32,6 @@ def add_compliance(bundle: bundlepb.BootstrapBundle, applied: Applied, role: clu
         bundle.commands.post.add(script=content, origin=origin_of_controls(names))
     content = literal(evidence_program(applied, role))
     bundle.commands.post.add(script=content, origin=applied.plain.compliance.origin)
-
-
-def add_joining_arguments(
-    bundle: bundlepb.BootstrapBundle, applied: Applied, spec: specpb.MachineBootstrapSpec
-) -> None:
-    """Have an imported control plane that joins get the arguments that controls have added to its components.
-
-    Such a machine takes arguments from kubeadm's ConfigMap, where Cluster API puts those of a KubeadmControlPlane,
-    without what its profiles add. For what files of components need the engine does the same.
-    """
-    options = bundle.engine_options.kubeadm
-    added = {**applied.places, **applied.shared}
-    for program, arguments in added_arguments(spec, added):
-        options.patches.add(name=f"{program}controls+json.json", content=literal(argument_patch(arguments)))
-    if options.patches and not options.HasField("origin"):
-        options.origin.CopyFrom(origin_of_controls(name for names in added.values() for name in names))
 
 
 def _repairs(applied: Applied) -> dict[tuple[str, str], tuple[list[str], list[str]]]:
