@@ -77,9 +77,9 @@ _API = f"""\
 import http.server, ssl
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        found = self.path.startswith("/api/v1/namespaces/kube-public/configmaps/cluster-info")
+        seen = self.path.startswith("/api/v1/namespaces/kube-public/configmaps/cluster-info")
         body = open("{_PLACE}/cluster-info", "rb").read()
-        self.send_response(200 if found else 404)
+        self.send_response(200 if seen else 404)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -136,7 +136,7 @@ def machines() -> dict[str, MachineQuestion]:
 
 
 @cache
-def left(name: str) -> dict[str, str]:
+def traces(name: str) -> dict[str, str]:
     """Boot a machine, and give the record of its failed step and the logs that it leaves."""
     answer = ours.render(machines()[name], "cloud-init")
     record = f"/var/lib/slipway/state/{answer.bundle_id}/20-kubeadm.failed"
@@ -247,7 +247,7 @@ def certificate() -> bytes:
 def test_what_is_broken_is_the_reason(name: str, reasons: list[str], words: str, engine: Callable[..., None]) -> None:
     """The first reason in what an operator has of the machine is the cause."""
     engine("qemu", "kubeadm-1.34", "root-node-trixie")
-    logs = left(name)
+    logs = traces(name)
     assert any(words in text for text in logs.values())
-    found = [finding.rule.reason for finding in diagnose([Log(path, text) for path, text in logs.items()]).findings]
-    assert found[:1] == reasons
+    seen = [finding.rule.reason for finding in diagnose([Log(path, text) for path, text in logs.items()]).findings]
+    assert seen[:1] == reasons

@@ -66,7 +66,7 @@ class KubeadmEngine(Engine):
         return cluster_declarations()
 
     def add_arguments(self, options: specpb.EngineOptions, arguments: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """Add patches: kubeadm takes the arguments from its ConfigMap, whoever has written it."""
+        """Add patches: kubeadm takes the arguments from its ConfigMap, which Cluster API may have written."""
         for program, added in arguments.items():
             name = f"{program}controls+json.json"
             options.kubeadm.patches.add(name=name, content=literal(argument_patch(added)))
