@@ -4,8 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.directory.accounts import PASSWORD_LENGTH, Accounts, one_time_password
+from slipway.directory.accounts import Accounts
 from slipway.directory.failures import AdministratorRefused, ComputerExists, ComputerRefused, ConfigurationInvalid
+from slipway.directory.password import LENGTH, one_time_password
 from slipway.directory.settings import Settings
 from tests.services.directory.fake_domain import NODES, NOW, ROOT, FakeDomain
 
@@ -166,7 +167,7 @@ def test_passwords_are_different_and_of_three_classes() -> None:
     passwords = {one_time_password() for _ in range(50)}
     assert len(passwords) == 50
     for password in passwords:
-        assert len(password) == PASSWORD_LENGTH
+        assert len(password) == LENGTH
         assert password.isalnum()
         assert any(map(str.islower, password))
         assert any(map(str.isupper, password))

@@ -1,0 +1,37 @@
+"""Finds what stands in a document and is not in a tree of what its decoder knows."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
+
+_ANY = "*"
+"""In place of a name that a user chose."""
+
+
+def unread(section: Any, known: Mapping[str, Any], place: str) -> Iterator[statepb.Other]:
+    """Give what stands in a section, and not in the tree of what is known; known leaves hold anything."""
+    for part in section if isinstance(section, list) else [section]:
+        for key, value in part.items() if isinstance(part, dict) else ():
+            name = key if key in known else _ANY
+            if name in known:
+                yield from unread(value, known[name], f"{place}{key}.") if known[name] else ()
+            elif value not in (None, "", [], {}):
+                yield other(f"{place}{key}", value)
+
+
+def other(name: str, value: object) -> statepb.Other:
+    """Give a part of a document for which a state has no place."""
+    return statepb.Other(name=name, text=yaml.safe_dump(value, width=1 << 20, allow_unicode=True))
+
+
+@cache
+def known(decoder: str) -> Mapping[str, Any]:
+    """Give the tree of what a decoder knows."""
+    text = files(__package__).joinpath(f"{decoder}_known.yaml").read_text(encoding="utf-8")
+    tree: Mapping[str, Any] = yaml.safe_load(text)
+    return tree
