@@ -28,10 +28,13 @@ _ENVIRONMENT = {
 _PLAY = r"""
 drive=/wine/drive_c
 end_all() {
-  for process in /proc/[0-9]*; do
-    case $(tr '\0' ' ' <$process/cmdline) in
-    *fake* | *cmd.exe*) kill -9 ${process#/proc/} ;;
-    esac
+  # machineadm first: what it waits for must not seem to end by itself.
+  for pattern in '*machineadm.exe*' '*fake*' '*cmd.exe*'; do
+    for process in /proc/[0-9]*; do
+      case $(tr '\0' ' ' <$process/cmdline) in
+      $pattern) kill -9 ${process#/proc/} ;;
+      esac
+    done
   done
 } 2>/dev/null
 begin() {
