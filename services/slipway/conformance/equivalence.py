@@ -38,9 +38,6 @@ _TAGS = ("LABEL=", "UUID=", "PARTLABEL=", "PARTUUID=")
 _SWAP = "swap"
 """The kind of a mount that has no place, and of which a machine may have any number."""
 
-_ANY_TYPE = (("Mount", "type"), {"auto", ""})
-"""The kind of a mount that the system finds out, in two words."""
-
 _GROUP_AND_OTHERS = 0o077
 _ADMINISTRATORS = {"root", "Administrators"}
 
@@ -48,7 +45,7 @@ _ADMINISTRATORS = {"root", "Administrators"}
 def same_value(plan: FieldPlan, value: Any, actual: Message, *, windows: bool) -> bool:
     """Return whether the machine has a value of a bundle that is no list."""
     there = getattr(actual, plan.name)
-    if _says_nothing(plan, value, actual) or ((actual.DESCRIPTOR.name, plan.name), {value, there}) == _ANY_TYPE:
+    if _says_nothing(plan, value, actual):
         return True
     if (actual.DESCRIPTOR.name, plan.name) in _LEFT_ALONE and not actual.HasField(plan.name):
         return False
@@ -66,9 +63,16 @@ def same_value(plan: FieldPlan, value: Any, actual: Message, *, windows: bool) -
 
 
 def _says_nothing(plan: FieldPlan, value: Any, actual: Message) -> bool:
-    """Whether a system may have any value: of an empty text that is no value, and of what nothing but a device has."""
+    """Whether a system may have any value of a field, or one that means the same in other words."""
     if isinstance(actual, ospb.Mount):
-        return (plan.name == "check" and not _is_device(actual)) or (plan.name == "path" and actual.type == _SWAP)
+        match plan.name:
+            case "check":  # nothing but a device can be checked
+                return not _is_device(actual)
+            case "path":
+                return actual.type == _SWAP
+            case "type":
+                return {value, actual.type} == {"auto", ""}
+    # An empty text that the field's grammar does not take counts as unset.
     return value == "" and bool(plan.rules.format) and not grammars()[plan.rules.format].check(value)
 
 

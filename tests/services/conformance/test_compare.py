@@ -46,6 +46,14 @@ def test_users(bundle: dict, state: dict, problem: str, reason: str) -> None:
     assert problem in " ".join(found.problems), reason
 
 
+@pytest.mark.parametrize(("field", "wrong"), [("shell", False), ("gecos", True)])
+def test_an_empty_text_that_no_grammar_takes_counts_as_unset(field: str, wrong: bool) -> None:
+    """A system may have any shell then; an empty comment is a comment."""
+    state = _state("os.users", "os.users.shell", "os.users.gecos", os={"users": [{"name": "a", field: "/bin/sh"}]})
+    comparison = compare(_bundle(os={"users": [{"name": "a", field: ""}]}), state, windows=False)
+    assert bool(comparison.problems) is wrong
+
+
 @pytest.mark.parametrize(("kind", "longest"), [("ext4", 16), ("xfs", 12), ("vfat", 11), ("swap", 15), ("btrfs", 255)])
 def test_labels_that_a_filesystem_does_not_hold(kind: str, longest: int) -> None:
     """A label that a program would cut is wrong, even where the user data has it as it is; bytes count."""
