@@ -2,7 +2,7 @@
 
 It reads the settings with Python's own TOML parser and shares no line with the provisioner, so that the two cannot be
 wrong in the same way. User data comes on standard input; a MachineState goes to standard output, as JSON. The version
-of Kubernetes is the image's, so nobody can find it here.
+of Kubernetes is the image's, so nobody can find it here. A setting that it does not read is reported as such.
 """
 
 import base64
@@ -23,6 +23,23 @@ FEATURES = [
 ARGUMENTS = {"cloud-provider": ("cloud-provider", str), "max-pods": ("max-pods", int), "log-level": ("v", int)}
 DNS = "cluster-dns-ip"
 EFFECTS = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
+READ = ...
+KUBERNETES = [
+    "api-server", "bootstrap-token", "cluster-certificate", "cluster-domain", "cluster-name", "hostname-override",
+    "node-ip", "node-labels", "node-taints", "pod-infra-container-image", "provider-id", DNS, *ARGUMENTS,
+]  # fmt: skip
+KNOWN = {
+    "kubernetes": {**dict.fromkeys(KUBERNETES, READ), "authentication-mode": "tls"},
+    "kernel": {"sysctl": READ, "modules": {"*": {"allowed": True, "autoload": True}}},
+    "network": {"hostname": READ, "https-proxy": READ, "no-proxy": READ},
+    "ntp": {"time-servers": READ},
+    "pki": {"*": {"data": READ, "trusted": True}},
+    "container-registry": {
+        "mirrors": {"registry": READ, "endpoint": READ},
+        "credentials": {"registry": READ, "username": READ, "password": READ},
+    },
+    "host-containers": READ,
+}  # what is read, or the only value that asks for nothing more
 
 
 def argument(cluster, key):
@@ -93,6 +110,18 @@ def extensions(settings):
     return [{"name": FEATURES[-1], "text": json.dumps(containers)}] if containers else []
 
 
-found = tomllib.loads(sys.stdin.buffer.read().decode())["settings"]
-state = {"node": node(found["kubernetes"]), "os": system(found), "others": extensions(found)}
+def unread(section, known, place=""):
+    for part in section if isinstance(section, list) else [section]:
+        for key, value in part.items():
+            expected = known.get(key, known.get("*"))
+            if isinstance(expected, dict):
+                yield from unread(value, expected, f"{place}{key}.")
+            elif expected is not READ and value != expected:
+                yield {"name": f"{place}{key}", "text": json.dumps(value, default=str)}
+
+
+document = tomllib.loads(sys.stdin.buffer.read().decode())
+found = document["settings"]
+others = [*extensions(found), *unread(document, {"settings": KNOWN})]
+state = {"node": node(found["kubernetes"]), "os": system(found), "others": others}
 json.dump({"features": FEATURES, **state}, sys.stdout)

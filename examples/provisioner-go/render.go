@@ -101,7 +101,7 @@ func (r *rendering) join(intent *pb.Intent) {
 	if said := cluster.GetEndpoint().GetPort(); said != 0 {
 		port = int(said)
 	}
-	r.set(table, "api-server", "https://"+net.JoinHostPort(cluster.GetEndpoint().GetHost(), strconv.Itoa(port)))
+	r.set(table, "api-server", "https://"+net.JoinHostPort(strings.Trim(cluster.GetEndpoint().GetHost(), "[]"), strconv.Itoa(port)))
 	authority := r.Secret(credentials.GetClusterCa().GetCertificate(), "intent.credentials.cluster_ca.certificate")
 	r.set(table, "cluster-certificate", base64.StdEncoding.EncodeToString(authority))
 	r.set(table, "authentication-mode", "tls")

@@ -72,6 +72,7 @@ func TestEveryItemBecomesItsSetting(t *testing.T) {
 	}{
 		{"", "kubernetes api-server", "https://api.example.com:6443"},
 		{`intent { cluster { endpoint { host: "fd00::1" port: 443 } } }`, "kubernetes api-server", "https://[fd00::1]:443"},
+		{`intent { cluster { endpoint { host: "[fd00::1]" port: 443 } } }`, "kubernetes api-server", "https://[fd00::1]:443"},
 		{"", "kubernetes cluster-certificate", base64.StdEncoding.EncodeToString([]byte("PEM"))},
 		{"", "kubernetes bootstrap-token", "abcdef.0123456789abcdef"},
 		{"", "kubernetes authentication-mode", "tls"},

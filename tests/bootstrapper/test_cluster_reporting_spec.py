@@ -50,6 +50,22 @@ async def test_a_machine_that_joins_reports_to_its_cluster(provisioner: str, rol
     assert "slipway-report.service" not in text
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "address"),
+    [
+        (clusterpb.Endpoint(host="fd00::1", port=7443), "https://[fd00::1]:7443"),
+        (clusterpb.Endpoint(host="[fd00::1]", port=7443), "https://[fd00::1]:7443"),
+        (clusterpb.Endpoint(host="api.example.com"), "https://api.example.com:6443"),
+    ],
+)
+async def test_a_worker_has_the_address_of_its_cluster(endpoint: clusterpb.Endpoint, address: str) -> None:
+    """With the port of an API server where the cluster says none."""
+    made = request(f"{{{CLUSTER}}}")
+    made.subject.cluster.endpoint.CopyFrom(endpoint)
+    text = texts_of((await bootstrapper().user_data(made)).user_data)
+    assert re.findall(r"clusterreport \S+ \S+ (\S+) >", text) == [address]
+
+
 async def test_both_sinks_are_the_first_steps() -> None:
     """Each is a step of the phase prepare, in front of all others."""
     data = (await bootstrapper().user_data(request(f"{{{CLUSTER}}}, {{{PUT}}}, {{console: {{}}}}"))).user_data

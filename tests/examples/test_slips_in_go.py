@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from slipway.conformance import extension_files
+from slipway.conformance import user_files
 from slipway.conformance.check import Need
 from slipway.conformance.options import Options
 from tests.services.conformance.edits.edit import Edit, edits
 from tests.services.conformance.edits.programs import go
 from tests.services.conformance.runs import CHECKS, broken
 
-_ROUNDS = (
+_LISTS = (
     "bottlerocket",
     "bottlerocket_again",
     "bottlerocket_third",
@@ -22,8 +22,9 @@ _ROUNDS = (
     "bottlerocket_twelfth",
     "bottlerocket_thirteenth",
     "bottlerocket_fourteenth",
+    "bottlerocket_settings",
 )
-SEEN = [edit for name in _ROUNDS for edit in edits(name) if edit.check]
+SEEN = [edit for name in _LISTS for edit in edits(name) if edit.check]
 _EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "provisioner-go"
 
 
@@ -37,6 +38,6 @@ async def test_a_slip_in_go_is_seen(edit: Edit, tmp_path: Path, engine: Callable
         insecure=insecure,
         start_cmd=go(edit, tmp_path),
         decode_cmd=(sys.executable, str(_EXAMPLE / "decode.py")),
-        extensions=(extension_files.read(_EXAMPLE / "extension.yaml"),),
+        extensions=(user_files.read_extension(_EXAMPLE / "extension.yaml"),),
     )
     assert await broken(options, edit.check) == [edit.check]

@@ -4,15 +4,21 @@ That one has 50 lines, knows only files and an entry point, and its user data is
 20 lines. All three are run for real on the same root file system, and everything that they leave is compared.
 """
 
+import contextlib
+import shlex
+import subprocess
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from slipway.cli.processes import LOOPBACK
+from slipway.rpc.addresses import free_port
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tests.integration.full_request import HASH, WORD, full_request
-from tests.integration.machines import SHELL, boot, render_by_all
-from tests.integration.shell_provisioner import shell_provisioner
+from tests.integration.machines import EXAMPLE, SHELL, boot, render_by_all
 from tools.oracles import finding, tree_diff
 from tools.oracles.machine_state import Kind, MachineState
 from tools.oracles.tree_diff import Allowed, Part
@@ -29,6 +35,21 @@ KUBEADM = {
 
 Answers = dict[str, bootstrappb.GetUserDataResponse]
 States = dict[str, MachineState]
+
+
+@contextlib.contextmanager
+def shell_provisioner() -> Iterator[str]:
+    """Run the example provisioner as the process that it is; give its address."""
+    address = f"{LOOPBACK}:{free_port()}"
+    # As `slipway provisioner serve` does, without the other commands.
+    serve = (sys.executable, "-c", "from slipway.program_provisioner.command import serve; serve()")
+    options = ("--insecure", "--listen-address", address, "--exec", shlex.quote(str(EXAMPLE / "provisioner.sh")))
+    process = subprocess.Popen([*serve, *options])
+    try:
+        yield address
+    finally:
+        process.kill()
+        process.wait()
 
 
 def differences() -> list[Allowed]:

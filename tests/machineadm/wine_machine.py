@@ -55,12 +55,6 @@ start() {
   [ $until = end ] || end_all
   wait $!
   echo $? >$seen/code
-  # What was killed is gone a moment later: the next start must not meet it.
-  left=100
-  while [ $until = cut ] && [ $left -gt 0 ] && grep -qs fake /proc/[0-9]*/cmdline; do
-    left=$((left - 1))
-    sleep 0.1
-  done
   # Wine ends the processes of a job one after the other, and has answered before the last is gone.
   for second in 1 2 3 4 5 6 7 8 9 10; do
     cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' >$seen/processes

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.cli.compliance_results import results_of
-from slipway.cli.evidence_file import Evidence
+from slipway.cli.evidence import Evidence
 from slipway.controller.serving_certificates import ServingCertificates
 from tests.node import documents
 from tests.node.harbour import SECONDS

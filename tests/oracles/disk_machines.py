@@ -6,7 +6,7 @@ from typing import Any
 
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.oracles import ours
-from tests.oracles.native_files import machines
+from tests.oracles.ours import machines
 from tools.oracles import fakes, qemu
 from tools.oracles.qemu import BlockDevice, Bus, Machine
 from tools.oracles.sandbox import File

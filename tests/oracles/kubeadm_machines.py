@@ -9,7 +9,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.oracles import ours
 from tests.oracles.machines import boot_cloud_init
-from tests.oracles.native_files import machines
+from tests.oracles.ours import machines
 from tools.oracles import kubeadm
 from tools.oracles.kubeadm import Action
 

@@ -22,7 +22,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.provisioners.talos.material import CLUSTER_TOKEN, declarations
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.oracles import ours
-from tests.oracles.native_files import machines
+from tests.oracles.ours import machines
 from tools.oracles import talos
 from tools.oracles.talos import Mode
 

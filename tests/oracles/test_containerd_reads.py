@@ -12,7 +12,7 @@ import pytest
 
 from tests.oracles import ours
 from tests.oracles.machines import boot_cloud_init, boot_ignition
-from tests.oracles.native_files import machines
+from tests.oracles.ours import machines
 from tools.oracles import containerd, finding
 from tools.oracles.machine_state import Kind, MachineState
 from tools.oracles.sandbox import File

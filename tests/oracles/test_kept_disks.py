@@ -15,7 +15,7 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.oracles import disk_machines, kept_disks, ours
-from tests.oracles.native_files import machines
+from tests.oracles.ours import machines
 from tools.oracles import qemu, roots
 from tools.oracles.qemu import Machine
 from tools.oracles.sandbox import File

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.oracles import native_files
+from tests.oracles import ours
 from tests.oracles import talos_machines as machines
 from tests.oracles.talos_machines import FORMATS, flat
 from tools.oracles import finding, talos
@@ -118,7 +118,7 @@ def _without_material(tree: Any) -> Any:
 
 
 def _certificate(name: str) -> str:
-    system = native_files.machines(SPEC)["first"].subject.spec.os
+    system = ours.machines(SPEC)["first"].subject.spec.os
     (found,) = [certificate for certificate in system.trusted_certificates if certificate.name == name]
     return found.certificate.segments[0].text if found.certificate.segments else found.certificate.text
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import aiohttp
 
 from slipway.bootstrapper.bootstrapper import utc_now
+from slipway.bootstrapper.delivery.stubs.formats import STUBS
 from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
-from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.certificates.authority import Authority
 from tools.bench.fetched import Delivered, fetched_rows, table
 from tools.bench.process_figures import cpu_seconds, machine, peak_mib

@@ -2,7 +2,7 @@
 
 import sys
 
-from tools.crdgen.output import texts
+from tools.crdgen.definitions import texts
 from tools.docgen.generated_files import main
 from tools.repository import ROOT
 

@@ -1,14 +1,18 @@
-"""The custom resource definitions of SlipwayConfig and SlipwayConfigTemplate.
+"""The custom resource definitions of SlipwayConfig and SlipwayConfigTemplate, and the files that hold them.
 
 Names and labels follow Cluster API's bootstrap contract v1beta2 (bootstrap-config.md): the definition's name is the
 plural of the kind and its group, and the contract's label lists the versions that keep it.
 """
 
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from slipway.v1alpha1 import spec_pb2 as specpb
 from tools.crdgen.schema import Schema, message_schema, prose
 from tools.crdgen.status import STATUS
+from tools.docgen import generated_files
 
 GROUP = "bootstrap.slipway.dev"
 VERSION = "v1alpha1"
@@ -38,6 +42,8 @@ _COLUMNS = [
         "jsonPath": f"{_BOOTSTRAP}.message",
     },
 ]
+FOLDER = Path("deploy/kubernetes/crd")
+_HEAD = "# Made by tools/crdgen from proto/slipway/v1alpha1; do not edit.\n"
 
 
 def config_definition() -> dict[str, Any]:
@@ -118,3 +124,22 @@ def _definition(kind: str, version: dict[str, Any]) -> dict[str, Any]:
             "versions": [version],
         },
     }
+
+
+def texts() -> dict[Path, str]:
+    """Give every generated file, by its path below the root."""
+    return {
+        FOLDER / f"{definition['metadata']['name']}.yaml": _HEAD
+        + yaml.safe_dump(definition, sort_keys=False, width=110, allow_unicode=True, default_flow_style=None)
+        for definition in (config_definition(), template_definition())
+    }
+
+
+def write(root: Path) -> list[Path]:
+    """Write the files that are stale; give their paths."""
+    return generated_files.write(root, texts())
+
+
+def stale(root: Path) -> list[Path]:
+    """Give the files that are missing, or differ from what the contract says now."""
+    return generated_files.stale(root, texts())

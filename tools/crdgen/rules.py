@@ -1,8 +1,8 @@
 """What takes more than one field to decide, as rules that the API server can check (CEL).
 
-The bootstrapper checks the same and more (bootstrapper/slipway/bootstrapper/assembly/structure.py, alternatives.py);
-these are the ones that
-a person should hear of when they apply the document. A test puts every example and every refusal of those to both.
+The bootstrapper checks the same and more (bootstrapper/slipway/bootstrapper/assembly/structure.py, kubernetes_rules.py
+and content_rules.py); these are the ones that a person should hear of when they apply the document. A test puts
+every example and every refusal of those to both.
 """
 
 from collections.abc import Mapping

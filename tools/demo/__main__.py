@@ -14,13 +14,10 @@ from slipway.cli.output import console
 from slipway.cli.processes import PROVISIONERS, LocalServices
 from slipway.cli.readiness import NotReadyError, local_connection, wait_until_ready
 from slipway.cli.remote import RemoteBackend
-from tools.demo.acts import bundle_act, explain_act, refusal_act
-from tools.demo.earlier import ACCOUNT, LOGS, take_away
+from tools.demo.acts import bundle_act, explain_act, reading_act, refusal_act
 from tools.demo.failover import failover_act
-from tools.demo.findings import Findings
+from tools.demo.findings import ACCOUNT, LOGS, Findings, show_summary, take_away
 from tools.demo.machines import machines_act
-from tools.demo.reading import reading_act
-from tools.demo.summary import show_summary
 
 OUT = Path("out")
 

@@ -1,5 +1,9 @@
-"""What no other command shows: the matrix, a refusal before any machine exists, and a bundle without its secrets."""
+"""What no other command shows: the matrix, a refusal before any machine exists, and a bundle without its secrets.
 
+Last, the programs of the machines read what was rendered for them, where they have been built.
+"""
+
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,8 +12,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from slipway.cli.bundle_command import readable
 from slipway.cli.explain_table import matrix, reasons, verdict
-from slipway.cli.redacted import readable
 from slipway.cli.remarks import error_lines
 from slipway.cli.remote import RemoteBackend
 from slipway.contract.errors import SlipwayError
@@ -17,6 +21,8 @@ from slipway.contract.yaml_encode import dump, encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.demo.findings import Findings
 from tools.demo.machines import example
+from tools.oracles import outputs
+from tools.oracles.failures import EngineError
 
 WORKER = "harbour-worker"
 SECRET_WORDS = ("PRIVATE KEY", "BEGIN CERTIFICATE")
@@ -89,3 +95,24 @@ def _without_folder(line: str) -> str:
     """Name the example as a person would who stands in the project's folder."""
     head, separator, rest = line.partition("/examples/")
     return f"examples/{rest}" if separator and " " not in head else line
+
+
+async def reading_act(screen: Console, findings: Findings, out: Path) -> None:
+    """Have each user data read by its program; a refusal is not as told, a program that is not here is said."""
+    with screen.status("cloud-init, Ignition, Talos and cloudbase-init are reading ..."):
+        try:
+            readings = await asyncio.to_thread(outputs.read, out)
+        except EngineError as failure:  # such as a sandbox that only root can make
+            screen.print(Text(f"  not read: {failure}"))
+            findings.note("read", {})
+            return
+    counted: dict[str, dict[str, int]] = {}
+    for reader in dict.fromkeys(reading.reader for reading in readings):
+        own = [reading for reading in readings if reading.reader == reader]
+        accepted = sum(not entry.unread and not entry.errors for entry in own)
+        counted[reader] = {"given": len(own), "taken": accepted}
+        outcome = f"takes {accepted} of {len(own)}" if accepted else own[0].unread or "takes none"
+        screen.print(Text(f"  {reader:<17}{outcome}"))
+    findings.note("read", counted)
+    for reading in readings:
+        findings.expect(not reading.errors, str(reading))

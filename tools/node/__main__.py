@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tools.node import site, standing
+from tools.node import site
 from tools.oracles.failures import EngineError
 
 _USED_WRONGLY = 2
@@ -24,9 +24,9 @@ def main(arguments: Sequence[str]) -> int:
     if list(arguments) == ["check"]:
         return _check()
     if list(arguments) == ["down"]:
-        standing.end()
+        site.end_standing()
         return 0
-    place = standing.find()
+    place = site.find_standing()
     if place is None:
         print("no machines are running: make demo-node starts some", file=sys.stderr)
         return 1

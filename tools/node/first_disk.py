@@ -16,6 +16,16 @@ from tools.oracles import ignition, network, sandbox
 from tools.oracles.failures import EngineBroken
 
 _CNI = "etc/cni/net.d/10-pods.conflist"
+_SOURCE = Path(__file__).with_name("machine_files")
+_LINKS = {
+    "usr/bin/kubeadm": "kubebox",
+    "usr/bin/kubectl": "kubebox",
+    "usr/bin/kubelet": "kubebox",
+    "opt/cni/bin": "/usr/lib/cni",
+    "etc/systemd/system/multi-user.target.wants/kubelet.service": "/usr/lib/systemd/system/kubelet.service",
+    "etc/systemd/system/sysinit.target.wants/stand-in-for-hardware.service":
+        "/usr/lib/systemd/system/stand-in-for-hardware.service",
+}  # fmt: skip
 
 
 class FirstBoot(enum.StrEnum):
@@ -151,3 +161,16 @@ def _pod_network(number: int) -> dict[str, object]:
     }  # fmt: skip
     plugins = [bridge, {"type": "portmap", "capabilities": {"portMappings": True}}]
     return {"cniVersion": "1.0.0", "name": "pods", "plugins": plugins}
+
+
+def write_layer(target: Path) -> None:
+    """Copies what a node image has beyond Debian's packages, files and links: an overlay that makes a root a node's."""
+    shutil.copytree(_SOURCE, target)
+    for name, link in _LINKS.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).symlink_to(link)
+    for path in target.rglob("*"):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    (target / "etc/machine-id").write_text("")  # the first boot of a machine writes its own
+    (target / "var/log/journal").mkdir(parents=True)

@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.node import cgroups, keeper, layer
+from tools.node import cgroups, first_disk, keeper
 from tools.node.first_disk import FirstDisk, Store
 from tools.node.flavours import FLAVOURS, Flavour
 from tools.node.machine import Machine
@@ -128,7 +128,7 @@ def opened() -> Iterator[Site]:
     with cache.locked("sites"):
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=home))
         folder.chmod(0o755)
-        layer.write(folder / "layer")
+        first_disk.write_layer(folder / "layer")
         with (folder / "log").open("wb") as log:
             held = subprocess.Popen(
                 [sys.executable, "-m", keeper.__name__, folder],
@@ -192,3 +192,29 @@ def _read(folder: Path) -> Site:
             site.folder, site.init, FirstDisk(name=known["name"], number=known["number"])
         )
     return site
+
+
+def keep_standing(place: Site) -> None:
+    """Makes a site the one that outlives its command, so that a person can look around, and writes down which it is."""
+    place.stay()
+    _standing_note().write_text(str(place.folder), encoding="utf-8")
+
+
+def find_standing() -> Site | None:
+    """The site that stays, if it is still there."""
+    with contextlib.suppress(FileNotFoundError):
+        return reopened(Path(_standing_note().read_text(encoding="utf-8")))
+    return None
+
+
+def end_standing() -> bool:
+    """Ends it; whether there was one."""
+    place = find_standing()
+    if place:
+        place.close()
+    _standing_note().unlink(missing_ok=True)
+    return place is not None
+
+
+def _standing_note() -> Path:
+    return cache.directory() / "standing-site"

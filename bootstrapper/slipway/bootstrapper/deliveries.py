@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from slipway.bootstrapper.delivery.fitting import GZIP
 from slipway.bootstrapper.delivery.infrastructure import ANY_LIMIT
-from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
+from slipway.bootstrapper.delivery.stubs.formats import MOST_BYTES
 from slipway.bootstrapper.verdicts import Column
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

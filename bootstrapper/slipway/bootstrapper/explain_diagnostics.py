@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.delivery.fetching import is_fetched
-from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
+from slipway.bootstrapper.delivery.stubs.formats import MOST_BYTES
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import with_remedy
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
-from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
+from slipway.bootstrapper.assembly.accounts import IMAGES_OWN_USER
 from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, written_places
 from slipway.bootstrapper.field_index import item_index
 from slipway.bootstrapper.provisioning.versions import VersionRules

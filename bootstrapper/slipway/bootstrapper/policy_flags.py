@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from slipway.bootstrapper.artifacts.flags import artifact_options
+from slipway.bootstrapper.artifacts.settings import artifact_options
 from slipway.bootstrapper.delivery.settings import delivery_options
 from slipway.bootstrapper.provisioning.settings import versions_option
 

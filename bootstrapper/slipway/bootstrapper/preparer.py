@@ -22,10 +22,10 @@ from slipway.bootstrapper.compliance.machine_items import check_compliance
 from slipway.bootstrapper.compliance.selection import check_waivers
 from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
-from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey
+from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey, key_settings
 from slipway.bootstrapper.delivery.fetching import Fetching
 from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
-from slipway.bootstrapper.key_settings import key_settings
+from slipway.bootstrapper.engines.table import SPEC_FIELD
 from slipway.bootstrapper.needs import user_secrets
 from slipway.bootstrapper.policy import Policy
 from slipway.bootstrapper.prepared import Prepared
@@ -176,6 +176,9 @@ class Preparer:
         check_waivers(subject.spec.compliance, self.clock())
 
         addresses = self.addresses if setting.reports or insists else None
+        engine = None
+        if setting.takes_plan and subject.plan is None:
+            engine = self.compiler.engines.choose(subject.spec.kubernetes, subject.cluster, field=SPEC_FIELD)
 
         def assemble() -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
             self.policy.check_spec(subject)
@@ -190,6 +193,7 @@ class Preparer:
                 agent=agent,
                 reporting=None if addresses is None or insists else operators_reporting(),
                 takes_commands=setting.takes_plan,
+                engine=engine,
                 literal_events=setting.literal_events,
             )
             self.policy.check_features(bundle)

@@ -1,5 +1,10 @@
-"""ProvisioningService: provisioning for bootstrap providers that make their own plan. It adds nothing but the wire."""
+"""ProvisioningService: provisioning for bootstrap providers that make their own plan.
 
+It adds nothing but the wire, and remarks on words of a request that are valid, and that nothing here knows: they may be
+misspelt.
+"""
+
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -7,12 +12,16 @@ from slipway.bootstrapper.assembly.own_plan import ANY_MACHINE, check_provision
 from slipway.bootstrapper.assembly.subject import CheckedSubject
 from slipway.bootstrapper.beside import beside
 from slipway.bootstrapper.bootstrapper import Bootstrapper, Carrier
-from slipway.bootstrapper.doubtful_wishes import remarks
+from slipway.bootstrapper.delivery.infrastructure import infrastructures
+from slipway.bootstrapper.documents.feature_names import feature_names
 from slipway.bootstrapper.explanation import explain_subject
+from slipway.bootstrapper.os_profiles import ProfileTable
 from slipway.bootstrapper.problems.request_words import in_words_of, words_of_provision
 from slipway.contract.unknown import check_request
 from slipway.rpc import ServicerContext
 from slipway.rpc.server import Service
+from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
 from slipway.v1alpha1.provisioning_service_pb2_grpc import (
     ProvisioningServiceServicer,
@@ -94,5 +103,31 @@ async def explain_provision(
 
 async def _checked(bootstrapper: Bootstrapper, request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     subject = await beside(request.ByteSize(), partial(check_provision, request))
-    doubted = remarks(request.spec, bootstrapper.compiler.profiles)
+    doubted = _remarks(request.spec, bootstrapper.compiler.profiles)
     return replace(subject, diagnostics=(*subject.diagnostics, *doubted))
+
+
+def _remarks(spec: provisioningpb.ProvisioningSpec, profiles: ProfileTable) -> Iterator[diagnosticpb.Diagnostic]:
+    """Give a warning for each unknown optional feature or infrastructure, and for a distribution of another family."""
+    for index, name in enumerate(spec.optional_features):
+        if name not in feature_names() and not name.startswith("ext."):
+            message = "is the name of no feature that this server knows, so it allows nothing to be left out"
+            yield _warning("OPTIONAL_FEATURE_UNKNOWN", f"spec.optionalFeatures[{index}]", message)
+    target = spec.target
+    if target.infrastructure and target.infrastructure not in infrastructures():
+        message = "is no infrastructure that this server knows: how much user data it takes is not known either"
+        yield _warning("INFRASTRUCTURE_UNKNOWN", "spec.target.infrastructure", message)
+    family = profiles.family(target.distribution)
+    if clusterpb.OS_FAMILY_UNSPECIFIED not in {family, target.os_family} and family != target.os_family:
+        message = "is a distribution of another family of operating systems than osFamily says"
+        yield _warning("DISTRIBUTION_DOUBTED", "spec.target.distribution", message)
+
+
+def _warning(code: str, path: str, message: str) -> diagnosticpb.Diagnostic:
+    return diagnosticpb.Diagnostic(
+        severity=diagnosticpb.SEVERITY_WARNING,
+        code=code,
+        message=f"{path} {message}",
+        field_path=path.replace("spec.target", "machine.target") if "target" in path else "",
+        origin=diagnosticpb.Origin(path=path),
+    )

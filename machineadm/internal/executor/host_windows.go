@@ -2,6 +2,7 @@ package executor
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,13 +47,11 @@ func Start(places Places, pause time.Duration) (int, error) {
 		return NotComplete, err
 	}
 	defer release()
-	// Only Administrators and SYSTEM may look into what holds secrets.
-	rights := []string{"/inheritance:r", "/grant:r", "*S-1-5-32-544:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"}
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return NotComplete, err
 	}
-	if exec.Command("icacls.exe", append([]string{root}, rights...)...).Run() != nil {
-		return NotComplete, errors.New("the rights of " + root + " cannot be set")
+	if err := protect(root); err != nil {
+		return NotComplete, fmt.Errorf("the rights of %s cannot be set: %w", root, err)
 	}
 	steps, err := places.Read()
 	if err != nil {
@@ -72,6 +71,19 @@ func Start(places Places, pause time.Duration) (int, error) {
 		return Complete, nil
 	}
 	return Run(host, steps, pause), nil
+}
+
+// protect lets only Administrators and SYSTEM look into a folder that holds secrets. Another program that looks at the
+// folder just then, as scanners do at a boot, makes icacls fail: it is tried again.
+func protect(folder string) (err error) {
+	rights := []string{"/inheritance:r", "/grant:r", "*S-1-5-32-544:(OI)(CI)F", "*S-1-5-18:(OI)(CI)F"}
+	for range 3 {
+		if err = exec.Command("icacls.exe", append([]string{folder}, rights...)...).Run(); err == nil {
+			return nil
+		}
+		time.Sleep(time.Second)
+	}
+	return err
 }
 
 func lock() (release func(), err error) {

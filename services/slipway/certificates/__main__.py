@@ -8,8 +8,7 @@ import click
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from slipway.certificates.authority import Authority
-from slipway.certificates.subjects import read_subject
+from slipway.certificates.authority import Authority, read_subject
 
 _FOLDER_MODE = 0o750
 _KEY_MODE = 0o640

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import click
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -176,3 +177,18 @@ def _read(kept: Issued) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     if not constraints.ca:
         raise ValueError("the certificate is no authority's")
     return key, certificate
+
+
+def read_subject(text: str) -> Subject:
+    """Read a subject as a person writes it: ROLE/NAME, with names and addresses after a "=".
+
+    For example: "registry/registry=registry,127.0.0.1".
+
+    Raises:
+        click.UsageError: it has another form.
+    """
+    who, _, hosts = text.partition("=")
+    role, separator, name = who.partition("/")
+    if not separator or not role or not name:
+        raise click.UsageError("--subject takes ROLE/NAME or ROLE/NAME=HOST,HOST")
+    return Subject(role, name, tuple(host for host in hosts.split(",") if host))

@@ -17,9 +17,8 @@ from pathlib import Path
 import click
 import structlog
 
-from slipway.certificates.authority import Subject
+from slipway.certificates.authority import Subject, read_subject
 from slipway.certificates.issuance import Issuance, Lifetimes, expiry
-from slipway.certificates.subjects import read_subject
 from slipway.kubernetes_api.api import Api
 from slipway.kubernetes_api.connection import Connection
 from slipway.kubernetes_api.failures import ApiFailure

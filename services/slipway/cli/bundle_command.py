@@ -1,6 +1,8 @@
 """slipway bundle."""
 
 import asyncio
+import base64
+import re
 import sys
 from typing import Any
 
@@ -14,7 +16,6 @@ from slipway.cli.failures import reported
 from slipway.cli.loading import Loaded, load
 from slipway.cli.options import Connection, connection_from, connection_options, input_options, inputs_from
 from slipway.cli.output import OUTPUTS, emit, show, table
-from slipway.cli.redacted import readable
 from slipway.cli.remarks import note_error, note_files
 from slipway.cli.rendering import check_provisioner
 from slipway.contract.errors import SlipwayError
@@ -22,6 +23,9 @@ from slipway.contract.items import items
 from slipway.contract.yaml_encode import encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
+
+_SIZE_IN_BASE64 = re.compile(r"PD[A-Za-z0-9+/]{6,30}={0,2}")
+_SIZE = re.compile(rb"<[0-9]+ bytes?>")
 
 
 @click.command("bundle", short_help="Show the neutral bundle of every machine, without secrets.")
@@ -94,3 +98,18 @@ def _request(question: MachineQuestion, *, lowered_for: str, show_secrets: bool)
     if show_secrets:
         request.credentials.CopyFrom(question.secrets)
     return request
+
+
+def readable(tree: Any) -> Any:
+    """Give a tree of a redacted message in which every size is text: `<542 bytes>`.
+
+    Where a field is bytes, the size that stands in place of its secret comes in base64.
+    """
+    if isinstance(tree, dict):
+        return {key: readable(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [readable(value) for value in tree]
+    if isinstance(tree, str) and len(tree) % 4 == 0 and _SIZE_IN_BASE64.fullmatch(tree):
+        decoded = base64.b64decode(tree)
+        return decoded.decode() if _SIZE.fullmatch(decoded) else tree
+    return tree

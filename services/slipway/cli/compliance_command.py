@@ -12,8 +12,7 @@ import click
 
 from slipway.cli.compliance_junit import as_junit
 from slipway.cli.compliance_results import RESULTS, MachineResults, Result, counts, noteworthy, results_of
-from slipway.cli.evidence_absence import absence_of
-from slipway.cli.evidence_file import Evidence, evidence_of
+from slipway.cli.evidence import Evidence, absence_of, evidence_of
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from xml.etree import ElementTree as ET  # nosec - it only builds
 
 from slipway.cli.compliance_results import FAIL, MANUAL, MISSING, NOT_APPLICABLE, WAIVED, MachineResults, Result, counts
-from slipway.diagnosis.xml_document import xml_document
+from slipway.diagnosis.printing import xml_document
 
 _FAILED = (FAIL, MISSING)
 _SKIPPED = (WAIVED, MANUAL, NOT_APPLICABLE)

@@ -7,8 +7,7 @@ from datetime import datetime
 from slipway.bootstrapper.compliance.profile import Control
 from slipway.bootstrapper.compliance.profile_table import find_control, profile_ids
 from slipway.bootstrapper.compliance.selection import select
-from slipway.cli.evidence_absence import Absence
-from slipway.cli.evidence_file import Evidence
+from slipway.cli.evidence import Absence, Evidence
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from slipway.cli.addresses import address
 from slipway.cli.exit_codes import FAILED, UNVERIFIED
 from slipway.cli.failures import reported
-from slipway.cli.options import output_option
+from slipway.cli.options import address, output_option
 from slipway.cli.output import emit, note, say
 
 
@@ -152,7 +151,6 @@ def run(**values: Any) -> None:
     from slipway.conformance import (  # noqa: PLC0415  # of the suite
         figures,
         junit,
-        known_failures,
         publishing,
         report,
         run,
@@ -168,7 +166,7 @@ def run(**values: Any) -> None:
     if not values["start_cmd"] and not values["insecure"] and not values["tls_cert_dir"]:
         raise click.UsageError("give --tls-cert-dir DIR, or --insecure for one on this machine")
     documents = _extensions(values["extensions"])
-    known = _known(values["known_failures"], run.ids(), known_failures)
+    known = _known(values["known_failures"], run.ids())
     unknown = [entry for entry in values["only"] if not run.names(entry)]
     if unknown:
         raise click.UsageError(f"there is no group, clause or check {', '.join(unknown)}")
@@ -213,19 +211,20 @@ def _exit_code(made: Any, *, some: bool) -> int:
 
 
 def _extensions(paths: Any) -> tuple[Any, ...]:
-    from slipway.conformance import extension_files  # noqa: PLC0415  # of the suite
+    from slipway.conformance import user_files  # noqa: PLC0415  # of the suite
 
     try:
-        return tuple(extension_files.read(path) for path in paths)
-    except extension_files.ExtensionFileError as error:
+        return tuple(user_files.read_extension(path) for path in paths)
+    except user_files.ExtensionFileError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _known(path: Path | None, ids: Any, known_failures: Any) -> frozenset[str]:
+def _known(path: Path | None, ids: Any) -> frozenset[str]:
+    from slipway.conformance import user_files  # noqa: PLC0415  # of the suite
+
     if path is None:
         return frozenset()
     try:
-        known: frozenset[str] = known_failures.read(path, ids)
-    except known_failures.KnownFailuresError as error:
+        return user_files.read_known_failures(path, ids)
+    except user_files.KnownFailuresError as error:
         raise click.UsageError(str(error)) from None
-    return known

@@ -4,7 +4,7 @@ from typing import Any
 
 from slipway.bootstrapper.deliveries import fetched_words, inline_words
 from slipway.bootstrapper.delivery.infrastructure import ANY_LIMIT
-from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES
+from slipway.bootstrapper.delivery.stubs.formats import MOST_BYTES
 from slipway.cli.backend import Backend
 from slipway.cli.fits import GZIP, NO, Fit
 from slipway.contract.errors import SlipwayError

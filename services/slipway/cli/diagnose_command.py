@@ -10,7 +10,6 @@ from rich.text import Text
 from slipway.cli.failures import reported
 from slipway.cli.options import output_option
 from slipway.cli.output import emit, note, say, show
-from slipway.cli.timeline_lines import timeline_lines
 from slipway.diagnosis.bootstrap_events import events_of
 from slipway.diagnosis.diagnosis import Diagnosis, Finding, Outcome
 from slipway.diagnosis.diagnosis import diagnose as diagnosed
@@ -18,6 +17,7 @@ from slipway.diagnosis.diagnosis_tree import diagnosis_tree
 from slipway.diagnosis.log_files import LARGEST, Log, LogError, logs_of
 from slipway.diagnosis.scrubbing import scrubbed
 from slipway.diagnosis.timeline import timelines
+from slipway.diagnosis.timeline_words import timeline_lines
 
 _MOST_BOOTSTRAPS = 5
 

@@ -10,8 +10,7 @@ import click
 from slipway.bootstrapper.importers.substitution import VariablesUnset
 from slipway.bootstrapper.problems.error_texts import report
 from slipway.cli.exit_codes import FAILED, INTERRUPTED
-from slipway.cli.folding import folded
-from slipway.cli.output import note
+from slipway.cli.output import folded, note
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import SourceError
 

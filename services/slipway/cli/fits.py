@@ -2,8 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from slipway.bootstrapper.delivery.compression import compress
-from slipway.bootstrapper.delivery.infrastructure import infrastructure, infrastructures
+from slipway.bootstrapper.delivery.infrastructure import compress, infrastructure, infrastructures
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb

@@ -1,8 +1,10 @@
 """slipway import."""
 
 import asyncio
+import base64
 import json
 import re
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
@@ -10,6 +12,7 @@ import click
 
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.native import API_VERSION, CLUSTER, metadata, write_config
+from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.cli.connecting import connected
 from slipway.cli.failures import reported
 from slipway.cli.leaving_out import leave_out
@@ -25,7 +28,6 @@ from slipway.cli.options import (
 from slipway.cli.output import OUTPUTS, note, say, show, table
 from slipway.cli.remarks import note_files, note_questions
 from slipway.cli.rendering import role_name
-from slipway.cli.secret_documents import secret_documents
 from slipway.contract.source_position import path_text
 from slipway.contract.yaml_encode import dump, encode
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -159,3 +161,17 @@ def _documents(
             paths = leave_out(body["spec"], question.subject.spec, ("spec",))
             hidden += [f"{body['kind']}/{name}: {path_text(path)}" for path in paths]
     return heads + bodies, hidden
+
+
+def secret_documents(questions: Iterable[MachineQuestion]) -> list[dict[str, Any]]:
+    """Give a Secret for each that the files have, with the keys that machines refer to; placeholders are none."""
+    data: dict[tuple[str, str], dict[str, str]] = {}
+    for question in questions:
+        for secret in question.secrets.secrets:
+            if secret.value != PLACEHOLDER:
+                value = base64.b64encode(secret.value).decode()
+                data.setdefault((question.standing.namespace, secret.name), {})[secret.key] = value
+    return [
+        {"apiVersion": "v1", "kind": "Secret", "metadata": metadata(name, namespace), "data": values}
+        for (namespace, name), values in data.items()
+    ]

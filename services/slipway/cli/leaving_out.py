@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from google.protobuf.message import Message
 
 from slipway.contract.field_plans import FieldPlan, plan
-from slipway.contract.left_out import left_out
+from slipway.contract.redaction import left_out
 from slipway.contract.source_position import FieldPath
 from slipway.contract.yaml_names import fields_by_key
 from slipway.v1alpha1 import secret_pb2 as secretpb

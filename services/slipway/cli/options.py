@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from slipway.cli.addresses import address
 from slipway.cli.output import OUTPUTS
+from slipway.rpc.addresses import is_endpoint
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,6 +17,8 @@ INFRASTRUCTURES = (
     "hetzner-bare-metal", "linode", "nutanix", "oci", "proxmox", "equinix", "tinkerbell",
 )  # fmt: skip
 """The rows of the table of infrastructures, which is not read before a command needs it."""
+
+_HIGHEST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +169,16 @@ def _with(command: F, *options: Callable[[F], F]) -> F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def address(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Check an option that is HOST:PORT or empty.
+
+    Raises:
+        click.BadParameter: it is neither; gRPC would take the port modulo 65536.
+    """
+    if "://" in value.removeprefix("dns:///"):
+        raise click.BadParameter("it takes HOST:PORT, without a scheme")
+    if value and not is_endpoint(value):
+        raise click.BadParameter(f"it takes HOST:PORT, with a port from 1 to {_HIGHEST_PORT}; IPv6 in brackets")
+    return value

@@ -7,8 +7,9 @@ be closed, a terminal may know fewer characters than a name has, and a text from
 import io
 import json
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 import click
@@ -33,6 +34,11 @@ _STYLES = {
 }  # fmt: skip
 _NOTE_STYLES = {"note": "cyan", "warning": "yellow", "refused": "red", "failed": "red", "invalid": "red"}
 _RIGHT = frozenset({"bytes", "gzip", "ms", "limit", "features", "pid"})
+
+_MOST_ALIKE = 3
+_MOST_PLACES = 8
+_PLACE = re.compile(r":(\d{1,9}):\d{1,9}: ")
+_INDEX = re.compile(r"\[\d{1,9}\]")
 
 
 def style_of(word: str) -> str:
@@ -133,3 +139,29 @@ def _forget(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def folded(lines: Iterable[str]) -> Iterator[str]:
+    """Give lines, with one in place of more than three that differ only in place and indexes.
+
+    It is the first of them, with their number, and the lines of the file in which the others stand: thirty lines that
+    differ in an index hide the one that does not.
+    """
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        cause = _INDEX.sub("[]", _PLACE.sub(": ", line, count=1))
+        groups.setdefault(cause, []).append(line)
+    for group in groups.values():
+        if len(group) <= _MOST_ALIKE:
+            yield from group
+        else:
+            first, *others = group
+            yield f"{first} ({len(others)} more of the same cause{_places(others)})"
+
+
+def _places(lines: Iterable[str]) -> str:
+    numbers = list(dict.fromkeys(match[1] for line in lines if (match := _PLACE.search(line))))
+    if not numbers:
+        return ""
+    shown = ", ".join(numbers[:_MOST_PLACES])
+    return f", in line {shown}" + (" ..." if len(numbers) > _MOST_PLACES else "")

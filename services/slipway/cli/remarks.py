@@ -10,9 +10,8 @@ from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.explain_diagnostics import NOT_CHOSEN
 from slipway.bootstrapper.problems.remedies import CORRECT
-from slipway.cli.folding import folded
 from slipway.cli.loading import Loaded
-from slipway.cli.output import note
+from slipway.cli.output import folded, note
 from slipway.cli.remedies import what_to_do
 from slipway.cli.rendering import Entry, diagnostic_tree
 from slipway.contract.errors import SlipwayError

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from slipway.cli.addresses import silence
 from slipway.cli.options import Connection
 from slipway.contract.errors import ForeignStatus, VersionSkew
 from slipway.contract.roles import BOOTSTRAPPER, DEFAULT_TRUST_DOMAIN, REGISTRY
@@ -24,6 +23,16 @@ if TYPE_CHECKING:
 
 CALL_SECONDS = 30.0
 _SILENT = frozenset({Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED})
+_WHY = (
+    ("Connection refused", "nothing listens there"),
+    ("Domain name not found", "no such host is known"),
+    ("WRONG_VERSION_NUMBER", "it speaks no TLS; --insecure asks it without, on this machine"),
+    ("CERTIFICATE_VERIFY_FAILED", "its certificate is not of the authority in ca.crt of --tls-cert-dir"),
+    ("Hostname Verification", "its certificate is for another name than that of this address"),
+    ("http1.x server", "what answers there does not speak gRPC"),
+    ("Socket closed", "it ended the connection: does it want TLS, by --tls-cert-dir DIR?"),
+)
+"""What gRPC says, in part, and what it means."""
 A = TypeVar("A")
 
 
@@ -119,10 +128,15 @@ async def answered(call: Awaitable[A], who: str) -> A:
         return await call
     except ForeignStatus as error:
         if error.code in _SILENT and not error.reason:
-            raise ServerUnreachableError(f"the {who} does not answer: {silence(error.message)}") from None
+            raise ServerUnreachableError(f"the {who} does not answer: {_silence(error.message)}") from None
         raise
     except VersionSkew:
         raise ServerUnreachableError(
             f"the {who} has no such call: it is another service (--server is the bootstrapper's address, "
             "--registry the registry's), or of another version"
         ) from None
+
+
+def _silence(message: str) -> str:
+    """Say why no usable server answers: what gRPC's message means, else the message."""
+    return next((explanation for part, explanation in _WHY if part in message), message)

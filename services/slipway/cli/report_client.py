@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from slipway.cli.addresses import address
+from slipway.cli.options import address
 from slipway.cli.remote import CALL_SECONDS, answered, right_address, trust_domain
 from slipway.contract.roles import REPORTS
 from slipway.rpc.channel import ChannelPool

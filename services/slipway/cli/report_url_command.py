@@ -86,7 +86,7 @@ def _signed_by_key(gateway: str, key_file: Path, targets: list[Target], expires:
 
 def _signed_by_bucket(bucket: str, targets: list[Target], hours: float) -> dict[str, str]:
     # Only this needs the library of object stores.
-    from slipway.reports.presigning import MOST_HOURS, BucketInvalid, presigned_url  # noqa: PLC0415  # the library of object stores
+    from slipway.reports.bucket import MOST_HOURS, BucketInvalid, presigned_url  # noqa: PLC0415  # the library of object stores
 
     if hours > MOST_HOURS:
         raise click.UsageError(f"--hours must be at most {MOST_HOURS} with --bucket")

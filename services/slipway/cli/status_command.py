@@ -17,10 +17,10 @@ from slipway.cli.output import emit, note, say, show, table
 from slipway.cli.remote import ServerUnreachableError
 from slipway.cli.report_client import ReportClient, Server, optional_report_options, server_from
 from slipway.cli.status_sources import Bootstrapped, bootstraps, reports_of_files
-from slipway.cli.timeline_lines import timeline_lines
 from slipway.contract.errors import Draining
 from slipway.diagnosis.bootstrap_events import Event
 from slipway.diagnosis.timeline import timelines
+from slipway.diagnosis.timeline_words import timeline_lines
 from slipway.reports.presentation import COLUMNS, STATES, Row, age, phase_of, source_of, state_of, state_of_source
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 

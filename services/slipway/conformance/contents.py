@@ -3,13 +3,15 @@
 import base64
 from collections.abc import Iterable
 
-from slipway.conformance.json_text import json_string
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _USUAL = {"owner": "root", "group": "root", "mode": 0o644}
+
+_SHORT = {0x22: '\\"', 0x5C: "\\\\", 0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r"}
+_NEVER = {*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF}
 
 
 def literal_text(text: contentpb.MachineText) -> str | None:
@@ -89,3 +91,15 @@ def _spliced(raw: bytes, encoding: contentpb.SpliceEncoding.ValueType) -> bytes:
     if encoding == contentpb.SPLICE_ENCODING_JSON_STRING:
         return json_string(raw.decode()).encode()
     return raw
+
+
+def json_string(text: str) -> str:
+    """Give a text as a JSON string with its quotes, safe for YAML too.
+
+    It is the encoding JSON_STRING, written from content.proto a second time, to find what the first time got wrong.
+    """
+    return '"' + "".join(_SHORT.get(ord(char)) or _escaped(char) for char in text) + '"'
+
+
+def _escaped(char: str) -> str:
+    return f"\\u{ord(char):04x}" if ord(char) in _NEVER else char

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET  # nosec - it only builds
 
 from slipway.conformance.figures import Load
 from slipway.conformance.v1alpha1 import report_pb2 as reportpb
-from slipway.diagnosis.xml_document import xml_document
+from slipway.diagnosis.printing import xml_document
 
 _FAILURES = {
     reportpb.FINDING_STATE_FAILED: "broken",

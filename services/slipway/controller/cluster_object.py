@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
-from slipway.controller.api_object import ApiObject
+from slipway.kubernetes_api.objects import ApiObject
 from slipway.kubernetes_api.resources import Json
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"

@@ -24,8 +24,7 @@ from slipway.bootstrapper.credentials.cluster_secrets import (
 )
 from slipway.bootstrapper.credentials.entropy import SystemEntropy
 from slipway.bootstrapper.credentials.generation import KEYS, SecretFactory
-from slipway.bootstrapper.credentials.grouping import by_name
-from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
+from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, by_name, sorted_secrets
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.data_secret import TYPE
 from slipway.controller.halt import Halt

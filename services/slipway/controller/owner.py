@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from slipway.controller.api_object import ApiObject
+from slipway.kubernetes_api.objects import ApiObject
 from slipway.kubernetes_api.resources import CLUSTER_API_GROUP, GROUP, KUBEADM_GROUP, Json, Resource
 
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"

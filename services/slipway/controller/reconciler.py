@@ -27,7 +27,7 @@ from slipway.controller.reason_meanings import MEANINGS
 from slipway.controller.reasons import Reason
 from slipway.controller.rendering import Renderer
 from slipway.controller.report import Reporter
-from slipway.controller.report_address_condition import NO_ROOM
+from slipway.controller.report_addresses import NO_ROOM
 from slipway.controller.timeouts import Timeouts
 from slipway.controller.work_budget import REQUEUE_SECONDS, BudgetExceeded
 from slipway.controller.workload import Workloads

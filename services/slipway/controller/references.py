@@ -1,4 +1,4 @@
-"""What a spec refers to in Secrets and ConfigMaps of its namespace, and their values."""
+"""What specs refer to in Secrets and ConfigMaps of their namespace, the values, and which configs wait for them."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -14,6 +14,7 @@ from slipway.controller.reasons import Reason
 from slipway.controller.referenced_values import Key, referenced_values
 from slipway.controller.secret_reader import SecretReader
 from slipway.controller.work_budget import Share
+from slipway.kubernetes_api.informer import Key as ConfigKey
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -109,3 +110,31 @@ async def external_etcd(reader: SecretReader, cluster: ClusterObject) -> Iterabl
     if missing:
         raise Halt(Reason.WAITING_FOR_CERTIFICATES, f"external etcd needs {', '.join(missing)}: not there")
     return secrets
+
+
+class Dependents:
+    """The configs that refer to a Secret or ConfigMap of their namespace."""
+
+    def __init__(self) -> None:
+        """Know no config yet."""
+        self._configs: dict[tuple[str, Place], set[ConfigKey]] = {}
+        self._places: dict[ConfigKey, frozenset[Place]] = {}
+
+    def update(self, config: ConfigKey, places: frozenset[Place]) -> None:
+        """Remember what the spec of a config refers to."""
+        self._discard(config, self._places.get(config, frozenset()) - places)
+        for place in places:
+            self._configs.setdefault((config[0], place), set()).add(config)
+        self._places[config] = places
+
+    def forget(self, config: ConfigKey) -> None:
+        """Forget a config that is gone."""
+        self._discard(config, self._places.pop(config, frozenset()))
+
+    def on(self, namespace: str, place: Place) -> list[ConfigKey]:
+        """Give the configs that refer to a place."""
+        return list(self._configs.get((namespace, place), ()))
+
+    def _discard(self, config: ConfigKey, places: Iterable[Place]) -> None:
+        for place in places:
+            self._configs.get((config[0], place), set()).discard(config)

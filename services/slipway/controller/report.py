@@ -11,7 +11,7 @@ from slipway.controller.conditions import Condition, Type, written
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.membership_account import account_conditions
-from slipway.controller.report_address_condition import address_conditions
+from slipway.controller.report_addresses import address_conditions
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure, Conflict, NotFound
 from slipway.kubernetes_api.objects import Objects
 from slipway.kubernetes_api.resources import EVENTS, MACHINES, SLIPWAY_CONFIGS, Json

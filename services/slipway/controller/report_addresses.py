@@ -1,15 +1,24 @@
-"""The addresses to which machines report: made here, of the node gateway's keys, for those that can and say nothing."""
+"""The addresses to which machines report: made here, of the node gateway's keys, for those that can and say nothing.
 
-from collections.abc import Callable
+Only machines that had to go without one have a condition about it.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.bootstrapper.assembly.report_addresses import Addresses, AddressesOf
+from slipway.controller.conditions import Condition, Type
+from slipway.controller.data_secret import Record
+from slipway.controller.facts import Facts
 from slipway.controller.owner import Owner
+from slipway.controller.reasons import Reason
 from slipway.reports.capability import Capabilities, Kind, Target
 from slipway.reports.names import BundleKey, NameInvalid
 
 _ANY_BUNDLE = "0"
+
+NO_ROOM = "with an address to report to the user data is too large: the machine reports to its console only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +61,18 @@ class ReportAddresses:
             return Addresses(events, logs)
 
         return addresses
+
+
+def address_conditions(facts: Facts, record: Record | None, conditions: Sequence[Condition]) -> list[Condition]:
+    """Return the condition about a missing address, to add to the others of a config: none where nothing is missing.
+
+    Args:
+        facts: what is known of the config.
+        record: what its data Secret holds; None for what `facts` has of it.
+        conditions: the others.
+    """
+    if record is None and facts.secret is not None:
+        record = Record.of_secret(facts.secret)
+    if record is None or not record.no_room or any(other.type is Type.REPORT_ADDRESS for other in conditions):
+        return []
+    return [Condition(Type.REPORT_ADDRESS, "False", Reason.NO_ROOM_FOR_ADDRESS, NO_ROOM)]

@@ -18,7 +18,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtensionOID, NameOID
 
-from slipway.controller.api_object import ApiObject
+from slipway.kubernetes_api.objects import ApiObject
 from slipway.kubernetes_api.resources import Json
 
 SIGNER = "kubernetes.io/kubelet-serving"

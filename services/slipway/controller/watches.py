@@ -11,11 +11,10 @@ from slipway.controller import ownership
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
 from slipway.controller.config_owners import BY_CLUSTER, ConfigOwners, cluster_of
 from slipway.controller.data_secret import Record, controller_of
-from slipway.controller.dependents import Dependents
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
 from slipway.controller.owner import Owner
-from slipway.controller.references import Place
+from slipway.controller.references import Dependents, Place
 from slipway.controller.reporting_configs import ReportingConfigs
 from slipway.controller.workload_reports import ReportingMachine
 from slipway.kubernetes_api.api import Api

@@ -1,7 +1,8 @@
-"""Text of a log as it may be shown on a terminal."""
+"""Text of a log, or of anybody else, as it may be shown: on a terminal, and in XML."""
 
 import re
 import unicodedata
+from xml.etree import ElementTree as ET  # nosec - it only builds
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_a-z0-9=>])")
 """Escape sequences of terminals: CSI, OSC (ended by BEL or ST), and those of two characters."""
@@ -15,3 +16,13 @@ def printable(text: str) -> str:
     return "".join(
         character for character in kept if character.isprintable() and unicodedata.category(character) != "Cf"
     )
+
+
+def xml_document(root: ET.Element) -> bytes:
+    """Return a document in UTF-8, indented, with what can be printed of each text and attribute; `root` is changed."""
+    for element in root.iter():
+        element.text = "\n".join(map(printable, element.text.splitlines())) if element.text else element.text
+        element.attrib.update({name: printable(value) for name, value in element.attrib.items()})
+    ET.indent(root)
+    encoded: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return encoded + b"\n"

@@ -1,6 +1,8 @@
-"""The words for a timeline: the same on the command line and on the web page."""
+"""The words and the lines for a timeline: the same on the command line and on the web page."""
 
-from slipway.diagnosis.timeline import Progress, StepRun, Timeline
+from collections.abc import Iterator
+
+from slipway.diagnosis.timeline import Progress, StepRun, Timeline, step_runs
 from slipway.v1alpha1 import report_pb2 as reportpb
 
 MOST = 200
@@ -31,3 +33,24 @@ def notes_of(run: StepRun) -> str:
         message.reason,
     ]
     return ", ".join(note for note in notes if note)
+
+
+def timeline_lines(timeline: Timeline) -> Iterator[str]:
+    """Give the lines: what came of the bootstrap, and a line for each run of a step."""
+    host = f" of {timeline.hostname}" if timeline.hostname else ""
+    yield f"Bootstrap {timeline.bundle_id}{host}: {outcome_of(timeline)}"
+    runs = step_runs(timeline)
+    if len(runs) > MOST:
+        yield f"  {len(runs) - MOST} earlier lines are left out"
+    shown = runs[-MOST:]
+    widths = [max(len(getattr(run, name)) for run in shown) for name in ("phase", "step", "state")]
+    for run in shown:
+        yield "  " + "  ".join(_cells(run, widths)).rstrip()
+
+
+def _cells(run: StepRun, widths: list[int]) -> Iterator[str]:
+    yield run.start.strftime("%Y-%m-%d %H:%M:%SZ")
+    for text, width in zip((run.phase, run.step, run.state), widths, strict=True):
+        yield text.ljust(width)
+    yield f"{run.seconds:4.0f} s" if run.seconds is not None else " " * 6
+    yield notes_of(run)

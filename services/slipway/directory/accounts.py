@@ -1,5 +1,7 @@
 """The rules by which computer accounts are made, renewed and removed; everything else is behind the port."""
 
+import secrets
+import string
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,13 +16,16 @@ from slipway.directory.failures import (
     DirectoryError,
 )
 from slipway.directory.ownership import Mark, prefix
-from slipway.directory.password import one_time_password
 from slipway.directory.privileges import administrator_groups
 from slipway.directory.settings import Settings
 
 IN_USE = timedelta(days=45)
 """A computer that has logged in is not stale before this: its password changes every 30 days, and the domain writes
 a login down up to 14 days late (Microsoft's documentation of lastLogonTimestamp)."""
+
+PASSWORD_LENGTH = 40  # of 62 characters: 238 bits
+_CLASSES = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+_ALPHABET = "".join(_CLASSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +163,14 @@ class Accounts:
         except DirectoryError as error:
             return Removal(computer.name, machine, "failed", f"{error.reason}: {error}")
         return Removal(computer.name, machine, "removed", detail)
+
+
+def one_time_password() -> str:
+    """Give a new password with characters of three classes, as the usual policy of a domain asks for.
+
+    It is random, and such that any shell, file or program hands it on.
+    """
+    while True:
+        password = "".join(secrets.choice(_ALPHABET) for _ in range(PASSWORD_LENGTH))
+        if all(set(password) & set(members) for members in _CLASSES):
+            return password

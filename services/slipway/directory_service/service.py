@@ -8,6 +8,7 @@ nothing.
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import structlog
 
@@ -24,14 +25,21 @@ from slipway.directory.failures import (
 )
 from slipway.directory_service.account_objects import KEYS, report_of, secret_of
 from slipway.directory_service.accounts_maker import AccountsMaker
-from slipway.directory_service.api import AccountApi
 from slipway.directory_service.orders import Order, needed_account
 from slipway.directory_service.watches import Watches
 from slipway.kubernetes_api.election import Election
 from slipway.kubernetes_api.failures import AlreadyExists, ApiFailure
 from slipway.kubernetes_api.informer import Key
-from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS
+from slipway.kubernetes_api.objects import Objects
+from slipway.kubernetes_api.resources import CONFIG_MAPS, SECRETS, Json, Resource
 from slipway.rpc.error_mapping import describe_exception
+
+
+class AccountApi(Objects, Protocol):
+    """Creates objects in the management cluster. Every verb raises the kinds of ApiFailure; see api.py."""
+
+    async def create_dry(self, resource: Resource, namespace: str, body: Json) -> None: ...
+
 
 AGAIN_SECONDS = 60.0
 """Until a Secret that exists is asked for again, while there are no user data: it may be an earlier Machine's."""

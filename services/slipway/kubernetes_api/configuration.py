@@ -1,15 +1,19 @@
-"""Where an API server is, and by which credentials it is called.
+"""Where an API server is, by which credentials it is called, and by which proxy.
 
 The Kubernetes client has such a class of its own, but an import of one part of that package imports all of it: 25 MiB
 and a second of CPU. So it is imported only for a kubeconfig file that a person has written, which may have plug-ins.
 """
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 _HOST, _PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -96,3 +100,27 @@ class _ServiceAccountToken:
             raise ConfigurationMissing("the service account has no token, or an empty one")
         configuration.api_key["BearerToken"] = f"Bearer {token}"
         self._until = time.monotonic() + _TOKEN_SECONDS
+
+
+def environment_proxy(address: str) -> str | None:
+    """Give the proxy that HTTPS_PROXY and the like name for an address, unless NO_PROXY names its host or network.
+
+    As Go's clients read them: a proxy without a scheme is one for HTTP, and NO_PROXY may hold networks.
+    """
+    parts, proxies = urlsplit(address), getproxies_environment()
+    host, proxy = parts.hostname or "", proxies.get(parts.scheme)
+    if proxy is None or proxy_bypass(host) or _is_within(host, proxies.get("no", "")):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _is_within(host: str, never: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    for word in never.split(","):
+        with contextlib.suppress(ValueError):
+            if address in ip_network(word.strip(), strict=False):
+                return True
+    return False

@@ -17,9 +17,8 @@ from yaml import YAMLError
 
 from slipway.contract.bounded_json import read_json
 from slipway.kubernetes_api.answers import Read, drop, event, failure_of, tree
-from slipway.kubernetes_api.configuration import ApiConfiguration
+from slipway.kubernetes_api.configuration import ApiConfiguration, environment_proxy
 from slipway.kubernetes_api.destinations import CheckedResolver, Destinations
-from slipway.kubernetes_api.environment_proxy import environment_proxy
 from slipway.kubernetes_api.failures import Unreachable
 from slipway.kubernetes_api.kubeconfig import ClusterAccess
 from slipway.kubernetes_api.rate_limiter import RateLimiter

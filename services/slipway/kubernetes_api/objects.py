@@ -1,5 +1,9 @@
-"""What a service needs of a Kubernetes API: a seam, behind which tests put an API of their own."""
+"""Objects of a Kubernetes API: what is read alike of all of them, and how a service reads and writes them.
 
+The verbs are a seam, behind which tests put an API of their own.
+"""
+
+from dataclasses import dataclass
 from typing import Protocol
 
 from slipway.kubernetes_api.resources import Json, Resource
@@ -31,3 +35,30 @@ class Lookup(Protocol):
     """A local copy of the objects of a kind; see informer.py."""
 
     def get(self, namespace: str, name: str) -> Json | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ApiObject:
+    """An object of a namespace, as the API gives it."""
+
+    tree: Json
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.tree["metadata"]["name"])
+
+    @property
+    def uid(self) -> str:
+        """Its uid."""
+        return str(self.tree["metadata"]["uid"])
+
+    @property
+    def namespace(self) -> str:
+        """Its namespace."""
+        return str(self.tree["metadata"]["namespace"])
+
+    @property
+    def deleting(self) -> bool:
+        """Whether it is about to go."""
+        return bool(self.tree["metadata"].get("deletionTimestamp"))

@@ -14,12 +14,11 @@ import structlog
 
 from slipway.contract.errors import ReportsUnavailable
 from slipway.node_gateway.uploads import default_bounds
+from slipway.reports.bundle_intake import Diagnoser, Redactor
 from slipway.reports.bundle_refusal import BundleRefused
 from slipway.reports.capability import Kind, Target
-from slipway.reports.diagnoser import Diagnoser
 from slipway.reports.names import ROOT
 from slipway.reports.objects import Objects, ObjectVersion
-from slipway.reports.redactor import Redactor
 from slipway.reports.store import ReportStore
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 

@@ -15,10 +15,10 @@ from slipway.node_gateway.settings import GatewaySettings
 from slipway.node_gateway.uploads import Uploads
 from slipway.node_gateway.web.listener import web_listening
 from slipway.reports.access import ReportAccess
+from slipway.reports.bundle_intake import Redactor
 from slipway.reports.capability import Capabilities
 from slipway.reports.objects import Objects
 from slipway.reports.outcomes import Outcomes, OutcomesCollector
-from slipway.reports.redactor import Redactor
 from slipway.reports.retention import Limits, Retention
 from slipway.reports.service import ReportServicer
 from slipway.reports.store import ReportStore

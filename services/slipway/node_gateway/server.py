@@ -11,12 +11,11 @@ import structlog
 from slipway.node_gateway.application import Gateway
 from slipway.node_gateway.downloads import Downloads, DownloadsCollector
 from slipway.node_gateway.http_server import http_server
-from slipway.node_gateway.leftovers import warn_of_leftovers
 from slipway.node_gateway.notes import Notes
 from slipway.node_gateway.rates import Rates
 from slipway.node_gateway.reports import Reports, keeping
 from slipway.node_gateway.settings import GatewaySettings
-from slipway.node_gateway.store import Store
+from slipway.node_gateway.store import Store, warn_of_leftovers
 from slipway.node_gateway.uploads import Uploads
 from slipway.reports.objects import Objects
 from slipway.rpc.logs import configure_logging

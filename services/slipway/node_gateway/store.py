@@ -6,12 +6,14 @@ threads.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
 import obstore
+import structlog
 from obstore.exceptions import BaseError
 from obstore.store import ObjectStore
 
@@ -22,6 +24,15 @@ CHUNK = 64 * 2**10
 """Bytes of an object that a download holds in memory."""
 
 _THREADS = 32
+
+LEFTOVER_DAYS = 2.0
+"""After so many days a rule deletes payloads (docs/how-to/fetch-user-data.md); the controller does so after one."""
+
+_MOST_PAYLOADS = 10_000
+"""Payloads that are looked at."""
+
+_PAYLOADS = "payload"
+_log = structlog.get_logger("slipway.node_gateway")
 
 
 class StoreUnavailable(Exception):  # noqa: N818  # the store's state, not a fault of ours
@@ -99,3 +110,22 @@ class Store:
     def _open(self, key: str, part: ByteRange) -> Iterator[bytes]:
         result = obstore.get(self.objects, key, options={"range": (part.start, part.end)})
         return iter(result.stream(min_chunk_size=CHUNK))
+
+
+async def warn_of_leftovers(store: Store, clock: Callable[[], float] = time.time) -> int:
+    """Warn where the store has payloads that a rule would have deleted; give their number.
+
+    A management cluster that is gone deletes none, so a bucket needs a rule. Object stores differ in how a rule is
+    read, and the gateway's credential need not have the right. What a rule would have deleted is seen in a list.
+    A store that fails, or does not list, is left alone: nothing rests on the answer.
+    """
+    before = clock() - LEFTOVER_DAYS * 86_400
+    try:
+        ages = await store.modified(_PAYLOADS, most=_MOST_PAYLOADS)
+    except StoreUnavailable as error:
+        _log.info("payloads not listed", error=str(error))
+        return 0
+    count = sum(modified < before for modified in ages)
+    if count:
+        _log.warning("store has old payloads, its lifecycle rule is missing or does not delete them", count=count)
+    return count

@@ -15,10 +15,9 @@ from aiohttp import hdrs, web
 
 from slipway.contract.errors import ReportsUnavailable
 from slipway.node_gateway.rates import Rates
+from slipway.reports.bundle_intake import Diagnoser, Redactor
 from slipway.reports.bundle_refusal import BundleRefused
 from slipway.reports.capability import Capabilities, Kind, Refused, Target
-from slipway.reports.diagnoser import Diagnoser
-from slipway.reports.redactor import Redactor
 from slipway.reports.store import ReportStore
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 

@@ -43,6 +43,15 @@ def test_the_list_is_completed(proxy: ospb.Proxy, wanted: list[str], reason: str
         assert not completed.HasField("no_proxy_only")
 
 
+@pytest.mark.parametrize("host", ["fd00::1", "[fd00::1]"])
+def test_the_address_of_the_cluster_has_no_brackets(host: str) -> None:
+    """Programs compare the list with addresses, and they know none with brackets."""
+    os = ospb.OperatingSystem(proxy=ospb.Proxy(http_proxy=URL))
+    cluster = clusterpb.Cluster(endpoint=clusterpb.Endpoint(host=host, port=6443))
+    complete_no_proxy(os, cluster, KUBERNETES, infrastructure="")
+    assert [entry for entry in os.proxy.no_proxy if "fd00" in entry] == ["fd00::1"]
+
+
 def test_a_system_without_a_proxy_stays_as_it_is() -> None:
     """Nothing comes into being."""
     os = ospb.OperatingSystem()

@@ -3,8 +3,7 @@
 import pytest
 from google.protobuf import text_format
 
-from slipway.bootstrapper.assembly.layers import Layers
-from slipway.bootstrapper.assembly.origins import with_origins
+from slipway.bootstrapper.assembly.layers import Layers, with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb

@@ -2,7 +2,7 @@
 
 from google.protobuf import text_format
 
-from slipway.bootstrapper.assembly.origins import with_origins
+from slipway.bootstrapper.assembly.layers import with_origins
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 

@@ -14,6 +14,7 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import spec_pb2 as specpb
+from tests.bootstrapper.assembly.subjects import subject
 from tests.sdk.contract.messages import messages
 
 
@@ -98,3 +99,19 @@ def test_taints_are_one_value() -> None:
     assert not merged(text).kubernetes.node.taints.items
     assert merged(text).kubernetes.node.HasField("taints")
     assert len(merged(text, clusterpb.ROLE_WORKER).kubernetes.node.taints.items) == 1
+
+
+def test_overrides_replace_lists_and_merge_messages_and_only_for_their_role() -> None:
+    """`init` counts for the first machine, `join` for all others."""
+    text = """
+kubernetes:
+  node: {labels: [{name: a, value: base}], criSocket: unix:///base}
+init:
+  kubernetes: {node: {labels: [{name: b, value: init}]}}
+join:
+  kubernetes: {node: {criSocket: unix:///join}}
+"""
+    first = check(subject(text, clusterpb.ROLE_INIT)).spec.kubernetes.node
+    other = check(subject(text)).spec.kubernetes.node
+    assert ([label.name for label in first.labels], first.cri_socket) == (["b"], "unix:///base")
+    assert ([label.name for label in other.labels], other.cri_socket) == (["a"], "unix:///join")

@@ -4,7 +4,7 @@ import pytest
 from google.protobuf import text_format
 
 from slipway.bootstrapper.assembly.partitions import resolve_partitions, violations
-from slipway.contract.devices import is_partition, partition_device
+from slipway.contract.paths import is_partition, partition_device
 from slipway.v1alpha1 import os_pb2 as ospb
 
 DEVICES = [

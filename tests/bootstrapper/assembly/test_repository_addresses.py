@@ -2,8 +2,7 @@
 
 import pytest
 
-from slipway.bootstrapper.assembly.repository_addresses import violations
-from slipway.bootstrapper.assembly.structure import violations as all_violations
+from slipway.bootstrapper.assembly.structure import repository_violations, violations
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -30,7 +29,7 @@ def system(url: str) -> ospb.OperatingSystem:
 )
 def test_an_address_is_refused_by_its_field(url: str, expected: str, reason: str) -> None:
     """The field of the very repository is named, and nothing of the address."""
-    (violation,) = violations(system(url), "os")
+    (violation,) = repository_violations(system(url), "os")
     assert violation.path == "os.packages.repositories[1].url", reason
     assert expected in violation.description
     assert CANARY not in f"{violation}"
@@ -39,7 +38,7 @@ def test_an_address_is_refused_by_its_field(url: str, expected: str, reason: str
 @pytest.mark.parametrize("url", ["http://example.com/a", "https://[2001:db8::1]:8443/a", "https://example.com/@a", ""])
 def test_other_addresses_are_let_by(url: str) -> None:
     """A sign in the path is no account; that an address is missing, its own rule says."""
-    assert not list(violations(system(url), "os"))
+    assert not list(repository_violations(system(url), "os"))
 
 
 @pytest.mark.parametrize("layer", ["", "init.", "join."])
@@ -48,5 +47,5 @@ def test_every_layer_of_a_spec_is_looked_at(layer: str) -> None:
     spec = specpb.MachineBootstrapSpec()
     part = getattr(spec, layer[:-1]) if layer else spec
     part.os.CopyFrom(system("https://me:secret@example.com/"))
-    paths = [violation.path for violation in all_violations(spec)]
+    paths = [violation.path for violation in violations(spec)]
     assert f"{layer}os.packages.repositories[1].url" in paths

@@ -1,4 +1,4 @@
-"""Bad specs: each is refused with the path of the field, and never with its value."""
+"""Bad specs: each is refused with the path of the field, and never with its value; and what is filled in."""
 
 import json
 
@@ -6,7 +6,6 @@ import pytest
 
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
-from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from tests.bootstrapper.assembly.subjects import subject
 from tests.bootstrapper.lowering import specs
 
@@ -216,22 +215,6 @@ def test_cluster_and_machine_are_checked_too() -> None:
     assert {"cluster.podCidrs[0]", "cluster.kubernetesVersion", "cluster.endpoint"} <= paths
 
 
-def test_overrides_replace_lists_and_merge_messages_and_only_for_their_role() -> None:
-    """`init` counts for the first machine, `join` for all others."""
-    text = """
-kubernetes:
-  node: {labels: [{name: a, value: base}], criSocket: unix:///base}
-init:
-  kubernetes: {node: {labels: [{name: b, value: init}]}}
-join:
-  kubernetes: {node: {criSocket: unix:///join}}
-"""
-    first = check(subject(text, clusterpb.ROLE_INIT)).spec.kubernetes.node
-    other = check(subject(text)).spec.kubernetes.node
-    assert ([label.name for label in first.labels], first.cri_socket) == (["b"], "unix:///base")
-    assert ([label.name for label in other.labels], other.cri_socket) == (["a"], "unix:///join")
-
-
 def test_defaults_are_filled_in_by_the_bootstrapper() -> None:
     """A provisioner defaults nothing: owner, group and mode are always said."""
     spec = check(subject("os: {files: [{path: /etc/x, content: {text: a}}], directories: [{path: /srv/y}]}")).spec
@@ -283,38 +266,3 @@ def test_nul_characters_are_refused(text: str, path: str) -> None:
 def test_contents_may_hold_nul_characters() -> None:
     """The content of a file is bytes, and arrives as such."""
     check(subject('os: {files: [{path: /etc/x, content: {text: "a\\0b"}}]}'))
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [("docker.io", "registry-1.docker.io"), ("r.example.com", "R.example.com")]
-)
-def test_credentials_of_one_host_are_given_once(first: str, second: str) -> None:
-    """Two registries that a runtime asks at one host cannot both have credentials: the error names both places."""
-    one, two = (f"{{host: {host}, credentials: {{username: a, password: {{value: b}}}}}}" for host in (first, second))
-    with pytest.raises(SpecInvalid) as caught:
-        check(subject(f"os: {{containerd: {{registries: [{one}, {two}]}}}}"))
-    (told,) = caught.value.violations
-    assert told.path.endswith("os.containerd.registries[1].credentials")
-    assert "os.containerd.registries[0].credentials" in told.description
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "reason"),
-    [
-        ("host: a.io", "host: b.io", "the registry itself is asked"),
-        ("host: docker.io", "host: b.io", "by its other name"),
-        (
-            "host: 'b.io:5000'",
-            "host: c.io, onlyEndpoints: true, endpoints: [{url: 'https://B.io:5000/v2'}]",
-            "a mirror",
-        ),
-        ("host: b.io", "host: c.io, server: 'https://b.io'", "a server"),
-        ("host: a.io, server: 'https://a.io'", "host: b.io", "its own server"),
-    ],
-)
-def test_credentials_of_an_asked_host_are_accepted(first: str, second: str, reason: str) -> None:
-    """Whichever entry makes the runtime ask it."""
-    registries = f"[{{{first}, {CREDENTIALS}}}, {{{second}, endpoints: [{{url: 'https://d.io'}}]}}]"
-    if "endpoints" in second:
-        registries = f"[{{{first}, {CREDENTIALS}}}, {{{second}}}]"
-    assert check(subject(f"os: {{containerd: {{registries: {registries}}}}}")), reason

@@ -3,7 +3,7 @@
 import pytest
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly.normal_form import normalise
+from slipway.bootstrapper.assembly.neutral import normalise
 from slipway.bootstrapper.assembly.subject import check
 from slipway.contract.errors import SpecInvalid
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb

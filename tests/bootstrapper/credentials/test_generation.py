@@ -12,11 +12,10 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.bootstrapper.credentials.entropy import KeyType
+from slipway.bootstrapper.credentials.entropy import KeyType, random_text
 from slipway.bootstrapper.credentials.generation import KEYS, SecretFactory
 from slipway.bootstrapper.credentials.pem import public_key_pem
 from slipway.bootstrapper.credentials.store import KeySettings
-from slipway.bootstrapper.credentials.tokens import random_text
 from slipway.contract.errors import BundleInvalid
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

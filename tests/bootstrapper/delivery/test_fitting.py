@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from slipway.bootstrapper.delivery.compression import compress
 from slipway.bootstrapper.delivery.fitting import fit
 from slipway.bootstrapper.delivery.infrastructure import (
     Infrastructure,
     check_assumption,
+    compress,
     infrastructure,
     infrastructures,
 )

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from slipway.bootstrapper.delivery.stubs.formats import STUBS
 from slipway.bootstrapper.delivery.stubs.source import Source
-from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.contract.content import literal
 from slipway.diagnosis.bootstrap_events import event_of
 from slipway.provisioners.cloud_init.render import CloudInit

@@ -11,9 +11,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
+from slipway.bootstrapper.delivery.stubs.formats import MOST_BYTES, STUBS
 from slipway.bootstrapper.delivery.stubs.proxy import proxy_for
 from slipway.bootstrapper.delivery.stubs.source import Source
-from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES, STUBS
 from slipway.diagnosis.bootstrap_events import event_of
 from slipway.v1alpha1 import os_pb2 as ospb
 from tests.bootstrapper.delivery.sources import TICKET, URL

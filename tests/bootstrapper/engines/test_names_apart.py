@@ -25,7 +25,6 @@ BOOTSTRAPPER = "bootstrapper/slipway/bootstrapper"
 SERVICES = "services/slipway"
 COLLECT = "machineadm/internal/collect"
 DOCGEN = "tools/docgen"
-STUBS = f"{BOOTSTRAPPER}/delivery/stubs"
 LOGS = f"{SERVICES}/diagnosis/"
 """Its files of data are tables of what programs print into logs."""
 GENERATED = "sdk/python/slipway/v1alpha1"
@@ -174,8 +173,7 @@ FIRST_BOOT = {
     "ignition": {
         f"{DOCGEN}/compliance_sizes.py": "the table of sizes for each system",
         f"{SERVICES}/controller/wrapping.yaml": "the table of what infrastructure providers wrap",
-        f"{STUBS}/table.py": "the table of stubs",
-        f"{STUBS}/ignition.py": "the stub of this system",
+        f"{BOOTSTRAPPER}/delivery/stubs/formats.py": "the table of stubs, with the one of this system",
         f"{SERVICES}/conformance/contract_text/information.yaml": "prose of the contract: an example of a format's id",
     },
     "talos": {

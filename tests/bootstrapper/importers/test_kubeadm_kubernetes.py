@@ -190,7 +190,8 @@ def test_options_of_kubeadm_alone() -> None:
     )
 
 
-def test_a_kubeconfig_is_written_for_discovery() -> None:
+@pytest.mark.parametrize("host", ["fd00::1", "[fd00::1]"])
+def test_a_kubeconfig_is_written_for_discovery(host: str) -> None:
     """Server and CA come from the cluster; the CA is spliced in where it belongs."""
     spec = """
     joinConfiguration:
@@ -199,7 +200,7 @@ def test_a_kubeconfig_is_written_for_discovery() -> None:
           kubeConfigPath: /k
           kubeConfig: {user: {exec: {command: aws, args: [token], env: [{name: A, value: b}]}}}
     """
-    cluster = clusterpb.Cluster(endpoint=clusterpb.Endpoint(host="fd00::1"))
+    cluster = clusterpb.Cluster(endpoint=clusterpb.Endpoint(host=host))
     before, authority, after = carried(spec, cluster=cluster).spec.kubernetes.discovery.file.kubeconfig.segments
     assert before.text.endswith("certificate-authority-data: ")
     assert (authority.secret_ref.name, authority.secret_ref.key) == ("slipway.dev/cluster-ca", "tls.crt")

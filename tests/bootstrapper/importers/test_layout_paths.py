@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.bootstrapper.importers.layout_paths import binds
+from slipway.bootstrapper.importers.mapping.commands import binds
 
 COMMANDS = [
     ("sed -i s/a/b/ /run/kubeadm/kubeadm.yaml", "cloud-config", True),

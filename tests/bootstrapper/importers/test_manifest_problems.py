@@ -60,6 +60,15 @@ def test_an_endpoint_of_kubeadms_own_wins_on_control_planes() -> None:
     assert not machines["c1-cp-init"].spec.join.kubernetes.HasField("discovery")
 
 
+@pytest.mark.parametrize("host", ["fd00::1", "[fd00::1]"])
+def test_discovery_goes_to_the_address_of_the_cluster(host: str) -> None:
+    """However its Cluster writes it."""
+    own = "clusterConfiguration: {controlPlaneEndpoint: 'own.example.com:7443', "
+    text, variables = CLUSTER.replace("clusterConfiguration: {", own), {**VARIABLES, "CONTROL_PLANE_ENDPOINT_IP": host}
+    machines = by_name(manifests(text, variables=variables))
+    assert machines["c1-cp-join"].spec.join.kubernetes.discovery.token.endpoint == "[fd00::1]:8443"
+
+
 def test_an_endpoint_in_a_workers_config_has_no_effect() -> None:
     """As today a worker's clusterConfiguration says nothing."""
     text = CLUSTER.replace("preKubeadmCommands: [echo]", "clusterConfiguration: {controlPlaneEndpoint: x.example.com}")

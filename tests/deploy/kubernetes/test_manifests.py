@@ -6,10 +6,9 @@ from typing import Any
 import click
 import pytest
 
-from slipway.certificates.authority import names
+from slipway.certificates.authority import names, read_subject
 from slipway.certificates.job import AUTHORITY, secret_of
 from slipway.certificates.job import main as certificates
-from slipway.certificates.subjects import read_subject
 from slipway.controller.__main__ import main as controller
 from slipway.controller.server import LEASE
 from slipway.provisioners.cloud_init.render import CloudInit

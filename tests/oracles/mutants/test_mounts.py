@@ -9,7 +9,7 @@ import yaml
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from tests.oracles import disk_machines, ours
-from tests.oracles.native_files import machines
+from tests.oracles.ours import machines
 from tools.oracles import qemu
 
 pytestmark = [pytest.mark.boots, pytest.mark.engine, pytest.mark.timeout(2000)]

@@ -10,8 +10,7 @@ from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps
 from slipway.contract.content import literal
 from tests.bootstrapper.lowering.runners import test_linux_restarts as restarts
 from tests.bootstrapper.lowering.runners import test_linux_runner as tests
-from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
-from tests.bootstrapper.lowering.runners.linux_runs import install
+from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine, install
 
 RUN = "/var/lib/slipway/run"
 DEFECTS: list[tuple[str, str, str, Callable[[LinuxMachine], None]]] = [

@@ -11,7 +11,7 @@ from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import testing
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
-from tests.provisioners.cloud_init.written_files import RAW, content, entries, last_entry
+from tests.provisioners.cloud_init.documents import RAW, content, entries, last_entry
 
 TRICKY = [
     b"",

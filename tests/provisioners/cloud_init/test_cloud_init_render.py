@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from slipway.contract.errors import SlipwayError
 from slipway.contract.feature_uses import uses
-from slipway.provisioners.cloud_init.features import ITEM, JINJA, PARTITION_SEARCH
+from slipway.contract.features import unsupported
+from slipway.provisioners.cloud_init.features import ITEM, JINJA, PARTITION_SEARCH, cloud_config
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.sdk import ProvisionerCore, testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -99,3 +100,16 @@ def test_whatever_is_set_is_rendered_or_refused() -> None:
             outcomes["rendered"] += 1
             assert not undeclared
     assert min(outcomes.values()) > 50
+
+
+def outside(packages: ospb.Packages) -> list[str]:
+    """Give the paths that the format does not take."""
+    bundle = bundlepb.BootstrapBundle(os=ospb.OperatingSystem(packages=packages))
+    return [feature.use.path for feature in unsupported(bundle, cloud_config().features)]
+
+
+def test_an_index_that_must_not_be_refreshed_is_lowered() -> None:
+    """cloud-init refreshes it before every installation; `package_update: false` does not keep it from that."""
+    assert outside(ospb.Packages(update=False)) == ["os.packages.update"]
+    assert outside(ospb.Packages(update=True)) == []
+    assert outside(ospb.Packages(upgrade=False)) == []

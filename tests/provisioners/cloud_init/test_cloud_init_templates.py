@@ -15,7 +15,7 @@ from slipway.sdk import testing
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-from tests.provisioners.cloud_init.written_files import RAW
+from tests.provisioners.cloud_init.documents import RAW
 
 
 def _templated(*parts: bytes | str) -> ospb.File:

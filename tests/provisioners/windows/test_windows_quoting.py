@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.provisioners.windows.quoting import call, quoted
+from slipway.provisioners.windows.script import call, quoted
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 LITERAL = re.compile(r"'((?:[^']|'')*)'")

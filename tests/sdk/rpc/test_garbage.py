@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import gc
-from slipway.rpc.garbage import YOUNG_OBJECTS, settle_garbage_collection
+from slipway.rpc.lifecycle import YOUNG_OBJECTS, settle_garbage_collection
 settle_garbage_collection()
 assert gc.isenabled() and gc.get_threshold()[0] == YOUNG_OBJECTS > 700, gc.get_threshold()
 assert gc.get_freeze_count() > 1000, gc.get_freeze_count()

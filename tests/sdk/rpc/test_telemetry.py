@@ -21,7 +21,7 @@ from slipway.rpc.channel import ChannelPool
 from slipway.rpc.client import invoke
 from slipway.rpc.otlp import OtlpRecorder
 from slipway.rpc.prometheus import PrometheusRecorder
-from slipway.rpc.recorders import configured_recorders
+from slipway.rpc.telemetry import configured_recorders
 from slipway.v1alpha1.reasons import Code
 from tests.sdk.rpc.conftest import SERVICE, Probe, Running, settings, unary
 

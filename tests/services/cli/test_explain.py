@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli.redacted import readable
+from slipway.cli.bundle_command import readable
 from tests.services.cli.conftest import EXAMPLES, Slipway
 
 pytestmark = pytest.mark.long

@@ -1,6 +1,6 @@
 """Remarks of one cause: few stand as they are, many are one line that says how many and where."""
 
-from slipway.cli.folding import folded
+from slipway.cli.output import folded
 
 
 def line(index: int, cause: str = "is not supported") -> str:

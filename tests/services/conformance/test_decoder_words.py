@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from slipway.conformance.contents import json_string
 from slipway.conformance.decoders.words import shell_words, systemd_words, windows_words
-from slipway.conformance.json_text import json_string
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from slipway.conformance.decoders import cloud_config, ignition, talos, windows
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.sight import UnreadableError
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.conformance import documents, extension_files
+from slipway.conformance import documents, user_files
 from slipway.conformance.compare import compare
 from slipway.conformance.surplus import surplus
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
@@ -110,14 +110,14 @@ def test_a_file_of_an_extension(text: str, problem: str, reason: str, tmp_path: 
     file = tmp_path / "extension.yaml"
     file.write_text(text, encoding="utf-8")
     if not problem:
-        assert extension_files.read(file).id == "acme.example.com/a"
+        assert user_files.read_extension(file).id == "acme.example.com/a"
         return
-    with pytest.raises(extension_files.ExtensionFileError, match=problem):
-        extension_files.read(file)
+    with pytest.raises(user_files.ExtensionFileError, match=problem):
+        user_files.read_extension(file)
 
 
 def test_the_example_has_a_document() -> None:
     """That of Bottlerocket can be tried as it is."""
     file = Path(__file__).parents[3] / "examples" / "provisioner-go" / "extension.yaml"
-    extension = extension_files.read(file)
+    extension = user_files.read_extension(file)
     assert documents.read(extension.content.text.encode(), extension.media_type)["admin"]["enabled"] is True

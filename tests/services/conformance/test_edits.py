@@ -20,7 +20,8 @@ RUN = (
 
 _OTHERS = (
     "bottlerocket", "bottlerocket_again", "bottlerocket_third", "bottlerocket_fifth", "bottlerocket_sixth",
-    "bottlerocket_twelfth", "bottlerocket_thirteenth", "bottlerocket_fourteenth", "shell", "shell_again",
+    "bottlerocket_twelfth", "bottlerocket_thirteenth", "bottlerocket_fourteenth", "bottlerocket_settings",
+    "shell", "shell_again",
 )  # fmt: skip
 _NONE = Edit("nothing", "none.py", "", "")
 _SEEN = [(name, edit) for name in RUN for edit in edits(name) if edit.check]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from slipway.conformance.decoders import external
-from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
+from slipway.conformance.decoders.sight import NotServedError, UnreadableError
 from slipway.conformance.outcome import Unjudged
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from google.protobuf.json_format import ParseDict
 
-from slipway.conformance import cases, junit, known_failures, verdict
+from slipway.conformance import cases, junit, user_files, verdict
 from slipway.conformance.catalogue import all_checks
 from slipway.conformance.check import Check, Need
 from slipway.conformance.clauses import Level, chapters, clauses, groups, situations
@@ -250,10 +250,10 @@ def test_the_list_of_known_failures(tmp_path: Path) -> None:
     """Comments and empty lines are skipped; an id that there is not is an error."""
     path = tmp_path / "known"
     path.write_text("# since 1.2\n\nINF-001.name  # to be renamed\n", encoding="utf-8")
-    assert known_failures.read(path, CHECKS) == {"INF-001.name"}
+    assert user_files.read_known_failures(path, CHECKS) == {"INF-001.name"}
     path.write_text("INF-999.nothing\n", encoding="utf-8")
-    with pytest.raises(known_failures.KnownFailuresError, match="INF-999"):
-        known_failures.read(path, CHECKS)
+    with pytest.raises(user_files.KnownFailuresError, match="INF-999"):
+        user_files.read_known_failures(path, CHECKS)
 
 
 async def test_whoever_declares_nothing_does_not_conform() -> None:

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from pydantic import ValidationError
 
 from slipway.bootstrapper.delivery.fetching import Fetching
+from slipway.bootstrapper.delivery.stubs.formats import STUBS
 from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
-from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.controller.payloads import Payloads
 from slipway.controller.settings import ControllerSettings
 from slipway.reports.objects import Objects

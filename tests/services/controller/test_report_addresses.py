@@ -14,8 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 from slipway.bootstrapper.policy import Policy
-from slipway.controller.report_address_condition import NO_ROOM
-from slipway.controller.report_addresses import ReportAddresses
+from slipway.controller.report_addresses import NO_ROOM, ReportAddresses
 from slipway.controller.settings import ControllerSettings
 from slipway.reports.capability import Capabilities, Kind, Refused, Target
 from slipway.reports.names import BundleKey

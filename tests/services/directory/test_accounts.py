@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.directory.accounts import Accounts
+from slipway.directory.accounts import PASSWORD_LENGTH, Accounts, one_time_password
 from slipway.directory.failures import AdministratorRefused, ComputerExists, ComputerRefused, ConfigurationInvalid
-from slipway.directory.password import LENGTH, one_time_password
 from slipway.directory.settings import Settings
 from tests.services.directory.fake_domain import NODES, NOW, ROOT, FakeDomain
 
@@ -167,7 +166,7 @@ def test_passwords_are_different_and_of_three_classes() -> None:
     passwords = {one_time_password() for _ in range(50)}
     assert len(passwords) == 50
     for password in passwords:
-        assert len(password) == LENGTH
+        assert len(password) == PASSWORD_LENGTH
         assert password.isalnum()
         assert any(map(str.islower, password))
         assert any(map(str.isupper, password))

@@ -16,10 +16,10 @@ from slipway.contract.errors import ReportsUnavailable
 from slipway.node_gateway.inbox import Inbox
 from slipway.node_gateway.reports import Reports, keeping
 from slipway.node_gateway.settings import GatewaySettings
+from slipway.reports.bundle_intake import Redactor
 from slipway.reports.capability import Kind, Target
 from slipway.reports.names import BundleKey
 from slipway.reports.objects import Objects
-from slipway.reports.redactor import Redactor
 from slipway.reports.store import ReportStore
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.reports.made import BEGUN, COMPLETE, FAILED, KEY, Clock, bundle_of, contents, files_of, store_of

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.node_gateway.leftovers import DAYS, warn_of_leftovers
-from slipway.node_gateway.store import Store
+from slipway.node_gateway.store import LEFTOVER_DAYS, Store, warn_of_leftovers
 from tests.services.node_gateway.served import PAYLOAD, fill
 from tests.services.node_gateway.test_gateway_process import process
 
@@ -34,7 +33,7 @@ def payloads(folder: Path, *days: float) -> Store:
 
 @pytest.mark.parametrize(
     ("days", "count", "reason"),
-    [((), 0, "none"), ((0.5, 1.9), 0, "young ones"), ((0.5, DAYS + 0.1, 300), 2, "two that are too old")],
+    [((), 0, "none"), ((0.5, 1.9), 0, "young ones"), ((0.5, LEFTOVER_DAYS + 0.1, 300), 2, "two that are too old")],
     ids=["none", "young", "old"],
 )
 async def test_old_payloads_are_counted(

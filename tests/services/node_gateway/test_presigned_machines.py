@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from slipway.bootstrapper.delivery.stubs.formats import STUBS
 from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES, Source
-from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.diagnosis.bootstrap_events import event_of
 from slipway.provisioners.cloud_init.render import CloudInit
 from slipway.provisioners.ignition.render import IgnitionProvisioner

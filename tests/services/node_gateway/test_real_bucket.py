@@ -12,10 +12,9 @@ import pytest
 
 from slipway.bootstrapper.delivery.fetching import Fetching, Payload, payload_name
 from slipway.controller.payloads import Payloads
-from slipway.node_gateway.leftovers import DAYS, warn_of_leftovers
 from slipway.node_gateway.server import listening
 from slipway.node_gateway.settings import GatewaySettings
-from slipway.node_gateway.store import Store
+from slipway.node_gateway.store import LEFTOVER_DAYS, Store, warn_of_leftovers
 from slipway.reports.objects import Objects
 from tests.services.node_gateway.real_bucket import server
 from tools.oracles.object_store import ObjectStore
@@ -159,7 +158,7 @@ async def test_a_bucket_that_refuses_is_no_absent_payload(
 async def test_leftovers_of_a_bucket_are_counted(payloads: Payloads, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a list, whether or not the store knows lifecycle rules; a credential that cannot list counts none."""
     await payloads.store(Payload(NAME, payloads.fetching.url(NAME), DATA), namespace="default")
-    later = time.time() + (DAYS + 1) * 86_400
+    later = time.time() + (LEFTOVER_DAYS + 1) * 86_400
     store = Store.of("s3://payloads/slipway")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
     monkeypatch.setenv("AWS_MAX_RETRIES", "0")

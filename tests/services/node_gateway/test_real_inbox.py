@@ -9,11 +9,11 @@ import aiohttp
 import pytest
 
 from slipway.node_gateway.inbox import Inbox
+from slipway.reports.bucket import presigned_url
+from slipway.reports.bundle_intake import Redactor
 from slipway.reports.capability import Kind, Target
 from slipway.reports.names import BundleKey
 from slipway.reports.objects import Objects
-from slipway.reports.presigning import presigned_url
-from slipway.reports.redactor import Redactor
 from slipway.reports.store import ReportStore
 from slipway.v1alpha1 import report_service_pb2 as reportspb
 from tests.services.node_gateway.real_bucket import server

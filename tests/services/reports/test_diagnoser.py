@@ -3,7 +3,7 @@
 import pytest
 import structlog
 
-from slipway.reports.diagnoser import Diagnoser
+from slipway.reports.bundle_intake import Diagnoser
 from slipway.reports.log_reader import LogReader
 from tests.services.reports.made import bundle_of
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from slipway.reports import redaction
+from slipway.reports.bundle_intake import Redactor
 from slipway.reports.redaction import BundleRefused, redact
-from slipway.reports.redactor import Redactor
 from tests.services.reports.made import bundle_of, files_of
 
 TOKEN = "abcdef.0123456789abcdef"

@@ -1,7 +1,7 @@
 """The section about downloads: a row for each load, and the sizes of the stubs that are written today."""
 
+from slipway.bootstrapper.delivery.stubs.formats import STUBS
 from slipway.bootstrapper.delivery.stubs.source import MOST_BYTES
-from slipway.bootstrapper.delivery.stubs.table import STUBS
 from tools.bench.downloads import Downloads, section, stub_sizes
 from tools.bench.fetched import PROVISIONERS, Delivered, fetched_rows
 

@@ -11,7 +11,7 @@ from slipway.contract.grammars import grammars
 from slipway.contract.yaml_names import fields_by_key
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tools.crdgen import output
+from tools.crdgen import definitions
 from tools.crdgen.definitions import config_definition, template_definition
 from tools.crdgen.schema import message_schema
 
@@ -37,17 +37,17 @@ def _root(definition: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_files_are_fresh() -> None:
     """deploy/kubernetes/crd is what the generator writes now (run: make docs)."""
-    assert output.stale(ROOT) == []
+    assert definitions.stale(ROOT) == []
 
 
 def test_a_changed_file_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One changed byte is told, and writing again makes it fresh."""
-    texts = output.texts()
-    monkeypatch.setattr(output, "texts", lambda: texts)
-    assert set(output.write(tmp_path)) == set(texts)
+    texts = definitions.texts()
+    monkeypatch.setattr(definitions, "texts", lambda: texts)
+    assert set(definitions.write(tmp_path)) == set(texts)
     path = tmp_path / next(iter(texts))
     path.write_text(path.read_text(encoding="utf-8") + " ", encoding="utf-8")
-    assert [tmp_path / one for one in output.stale(tmp_path)] == [path]
+    assert [tmp_path / one for one in definitions.stale(tmp_path)] == [path]
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=IDS)

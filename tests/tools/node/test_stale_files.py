@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.node import keeper, machine, site, standing
+from tools.node import keeper, machine, site
 from tools.node.first_disk import FirstDisk
 from tools.node.machine import Machine
 from tools.node.process import Process
@@ -85,7 +85,7 @@ def test_ending_the_standing_site_ends_no_bystander(
     (folder / keeper.ALIVE).touch()
     _write(folder, Process.of(bystander.pid), Process.of(bystander.pid))
     (tmp_path / "standing-site").write_text(str(folder), encoding="utf-8")
-    assert not standing.end()
+    assert not site.end_standing()
     assert bystander.poll() is None
 
 

@@ -22,7 +22,7 @@ _STOPS = "the scanner stops for good at the first place that does not match"
 # of the pattern, and why the places do not add up.
 _SCANNED = {
     ("sdk/python/slipway/contract/go_duration.py", "'([0-9]*)"): _STOPS + "; a text has at most 256 characters",
-    (f"{_IMPORTERS}/container_linux_disks.py", "'(?P<number>"): "a text has at most 64 characters",
+    (f"{_IMPORTERS}/container_linux_types.py", "'(?P<number>"): "a text has at most 64 characters",
     (f"{_IMPORTERS}/go_template.py", "'\\\\{\\\\{(?P<left>-(?="): _STOPS,
     (f"{_IMPORTERS}/go_template.py", "'\\\\{\\\\{(?P<left>-["): "without it, the scanner stops at the action's tokens",
     (f"{_IMPORTERS}/go_template_expression.py", "'(?P<space>"): _STOPS,
@@ -59,7 +59,9 @@ _BUILT = {
         rf'"{_WORD}(\d+)w"|{_WORD}(\d+)z'
     ],
     (f"{_IMPORTERS}/cluster_api/infrastructure.py", "f'{prefix}"): ["AWS[A-Z]"],
-    (f"{_IMPORTERS}/layout_paths.py", "f'(?<!"): [rf"(?<![\w/.-]){re.escape('/run/kubeadm/kubeadm.yaml')}(?![\w-])"],
+    (f"{_IMPORTERS}/mapping/commands.py", "f'(?<!"): [
+        rf"(?<![\w/.-]){re.escape('/run/kubeadm/kubeadm.yaml')}(?![\w-])"
+    ],
     (f"{_IMPORTERS}/shell_pattern.py", "_regular(term)"): [r"\*", ".", "[^a-z0-9]", "(?!)"],
     ("bootstrapper/slipway/bootstrapper/lowering/containerd_config.py", "f'\""): [f'"{_WORD}[0-9]+"'],
     ("provisioners/slipway/provisioners/cloud_init/document.py", "f'{marker}"): [rf"{_WORD}(\d+)x"],

@@ -19,7 +19,7 @@ from slipway.cli.readiness import NotReadyError, local_connection, wait_until_re
 from slipway.cli.remote import RemoteBackend
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from tools.demo.findings import Findings
-from tools.node import site, standing, timeline
+from tools.node import site, timeline
 from tools.node.demo.cluster import EXAMPLE, EXAMPLE_VERSION, MACHINES, NEIGHBOURS, VERSION, user_data
 from tools.node.machine import SENTINEL, Machine
 from tools.oracles.failures import EngineError
@@ -97,7 +97,7 @@ def show(machines: Mapping[str, Machine], answers: Answers, screen: Console, fin
 def main() -> None:
     """Run, or end what an earlier run left on purpose."""
     screen = console()
-    if standing.end():
+    if site.end_standing():
         screen.print("The machines of the earlier demo are switched off, and nothing of them is left.")
     if sys.argv[1:] == ["down"]:
         return
@@ -110,7 +110,7 @@ def main() -> None:
             machines = boot(place, answers, screen, findings)
             show(machines, answers, screen, findings)
             if not findings.wrong:
-                standing.keep(place)
+                site.keep_standing(place)
     except (EngineError, NotReadyError) as error:
         findings.expect(False, str(error))  # reaching this line is the failure
     except KeyboardInterrupt:

@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from slipway.bootstrapper.artifacts import dsse
+from slipway.bootstrapper.artifacts.dsse import load_unique
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
 from slipway.bootstrapper.artifacts.trust import Trust
-from slipway.bootstrapper.artifacts.unique_json import load_unique
 from slipway.bootstrapper.artifacts.version import Version
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"

@@ -1,8 +1,11 @@
-"""Signed documents: DSSE envelopes with Ed25519 signatures.
+"""Signed documents: DSSE envelopes with Ed25519 signatures, and the JSON in them.
 
 The envelope is the Dead Simple Signing Envelope (secure-systems-lab/dsse, protocol 1.0.2), which cosign and in-toto
 read as well. It signs the type together with the payload and needs no canonical JSON. The cryptography is that of
 `cryptography`; of our own are only the bytes that DSSE says are signed.
+
+What is signed must have one meaning: JSON in which a member stands twice is read differently by different programs, so
+it is refused.
 """
 
 import base64
@@ -18,7 +21,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
 
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
-from slipway.bootstrapper.artifacts.unique_json import load_unique
 
 MAX_BYTES = 1 << 20
 """Most bytes of an envelope."""
@@ -163,3 +165,20 @@ def _is_signed(key: Ed25519PublicKey, signature: bytes, message: bytes) -> bool:
     except InvalidSignature:
         return False
     return True
+
+
+def load_unique(text: bytes) -> Any:
+    """Return a JSON document, each of whose objects has each member once.
+
+    Raises:
+        ValueError: it is not JSON in UTF-8, or a member stands twice.
+        RecursionError: it is too deep.
+    """
+    return json.loads(text.decode("utf-8"), object_pairs_hook=_once)
+
+
+def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(members)
+    if len(made) < len(members):
+        raise ValueError("a member stands twice")
+    return made

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic.alias_generators import to_camel
 
+from slipway.bootstrapper.artifacts.dsse import load_unique
 from slipway.bootstrapper.artifacts.refusal import ArtifactReason, ArtifactRefused
-from slipway.bootstrapper.artifacts.unique_json import load_unique
 from slipway.bootstrapper.artifacts.version import Version
 
 PAYLOAD_TYPE = "application/vnd.slipway.release.v1+json"

@@ -1,9 +1,11 @@
-"""Settings of what machines may download; bootstrapper, controller and command line share them."""
+"""Settings and flags of what machines may download; bootstrapper, controller and command line share them."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self, TypeVar
 
+import click
 from pydantic import field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -14,6 +16,16 @@ from slipway.bootstrapper.base_url import is_base_url
 from slipway.contract.grammars import grammars
 
 MOST_MIRRORS = 8
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--artifact-manifests", metavar="DIR", help="Signed manifests of releases that specs may ask for."),
+    click.option("--artifact-keys", metavar="FILES", help="PEM files with the public keys that may have signed them."),
+    click.option("--artifact-minimum-version", metavar="VERSION", help="Refuse older releases."),
+    click.option("--artifact-mirrors", metavar="URLS", help="Where machines download, in order: URL/sha256/HEX."),
+    click.option("--artifact-ca", metavar="FILE", help="PEM file with the certificate authorities of the mirrors."),
+)
 
 
 class ArtifactSettings(BaseSettings):
@@ -71,3 +83,10 @@ class ArtifactSettings(BaseSettings):
         if self.artifact_ca is not None and not grammars()["pem-certificate"].check(authorities):
             raise ValueError(f"--artifact-ca must be {grammars()['pem-certificate'].description}")
         return Artifacts(catalogue, self.artifact_mirrors, authorities)
+
+
+def artifact_options(command: F) -> F:
+    """Add the flags to a click command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from slipway.bootstrapper.assembly.networks import DEFAULT_SERVICES
+from slipway.bootstrapper.engines.endpoint import bare_host
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -52,7 +53,7 @@ def direct_hosts(
     the spec names it.
     """
     yield from _ITSELF
-    yield cluster.endpoint.host
+    yield bare_host(cluster.endpoint)
     yield from cluster.pod_cidrs
     yield from cluster.service_cidrs or (DEFAULT_SERVICES,)
     for address in (kubernetes.node.node_ip, kubernetes.control_plane.advertise_address):

@@ -10,8 +10,8 @@ from collections.abc import Set as AbstractSet
 
 from slipway.bootstrapper.assembly.partitions import device_of
 from slipway.contract.bounded_json import read_json
-from slipway.contract.devices import partition_device
 from slipway.contract.errors import Violation
+from slipway.contract.paths import partition_device
 from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb

@@ -1,7 +1,10 @@
-"""Where a merged spec was written: in the part for every role, or in the differences of one.
+"""Where a spec was written, item by item: in the part for every role, or in the differences of one.
 
 Merging makes one item of two. What is wrong with a field of it must be told where that field stands, which may be in
 either of them. What a compliance profile has added stands in neither: its place is the names of the controls.
+
+A spec may come without that knowledge, as from a caller of the service. Lowering takes items out of their lists: a
+refusal that named one by its number then would name another one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +14,7 @@ from slipway.bootstrapper.assembly.overrides import OVERRIDDEN, is_whole, overri
 from slipway.bootstrapper.compliance.names import origin_of_controls
 from slipway.bootstrapper.field_index import enclosing
 from slipway.contract.items import items, within
+from slipway.contract.yaml_names import person_path
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -115,3 +119,13 @@ def _named(controls: Mapping[str, Iterable[str]], path: str) -> diagnosticpb.Ori
 def _value(message: Any, name: str) -> Any:
     """Give the value of a field that is set; None where it is not."""
     return next((value for field, value in message.ListFields() if field.name == name), None)
+
+
+def with_origins(spec: specpb.MachineBootstrapSpec) -> specpb.MachineBootstrapSpec:
+    """Give a copy of a spec in which every item says where it stands; what says so already is kept."""
+    named = specpb.MachineBootstrapSpec()
+    named.CopyFrom(spec)
+    for item in items(named):
+        if not item.message.origin.path:
+            item.message.origin.path = person_path(f"spec.{item.path}")
+    return named

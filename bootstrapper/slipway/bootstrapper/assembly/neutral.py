@@ -1,27 +1,44 @@
-"""Makes the neutral bundle: the spec resolved for one machine, with the intent, or a caller's own plan, in it."""
+"""Makes the neutral bundle: the spec resolved for one machine, with the intent, or a caller's own plan, in it.
+
+Contents and texts get the form that the contract promises, so that each has one spelling only: a content is segments,
+whose literals are bytes; a text is a value whenever all of it is known now.
+
+The node agent becomes ordinary items: a file that is downloaded, and a command that hands over to it. No provisioner
+and no pass knows machineadm. The runner sees by the command's origin that it may have to hand over.
+"""
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.artifacts.agent import ResolvedAgent
-from slipway.bootstrapper.assembly.agent_items import add_agent
+from slipway.bootstrapper.artifacts.agent import DOWNLOADED, ResolvedAgent
 from slipway.bootstrapper.assembly.direct_hosts import complete_no_proxy
-from slipway.bootstrapper.assembly.normal_form import normalise
 from slipway.bootstrapper.assembly.partitions import resolve_partitions
 from slipway.bootstrapper.assembly.report_items import add_reporting, joins_by_token
 from slipway.bootstrapper.assembly.secrets import lift_inline
 from slipway.bootstrapper.assembly.subject import CheckedSubject
+from slipway.bootstrapper.compliance.arguments import added_arguments
 from slipway.bootstrapper.compliance.machine_items import add_compliance
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_credentials
-from slipway.contract.field_plans import ORIGIN, holders_of
+from slipway.bootstrapper.engines.engine import Engine
+from slipway.bootstrapper.lowering.linux.shell import script
+from slipway.bootstrapper.lowering.runners.step_data import HANDOVER, STEP_DATA
+from slipway.contract.content import literal, normal_segments
+from slipway.contract.field_plans import ORIGIN, holders_of, plan
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
+from slipway.v1alpha1 import content_pb2 as contentpb
+from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
+from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 ID_LENGTH = 16
+
+_AGENT_MODE: Final = 0o755
 
 
 def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
@@ -34,6 +51,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     agent: ResolvedAgent | None = None,
     reporting: specpb.Reporting | None = None,
     takes_commands: bool = True,
+    engine: Engine | None = None,
     literal_events: bool = False,
 ) -> tuple[bundlepb.BootstrapBundle, list[secretpb.Secret]]:
     """Give the neutral bundle, without secret bytes, and the secrets that the spec had written in place.
@@ -47,6 +65,7 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         agent: the node agent, where the spec asks for one.
         reporting: where the machine reports to; None for what its spec says.
         takes_commands: the machine is set up by steps, so that controls of its profiles may add some.
+        engine: what makes those of the bootstrap, where there are any.
         literal_events: literal commands are to have events.
     """
     spec = subject.spec
@@ -67,6 +86,9 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
         add_compliance(bundle, subject.compliance, subject.machine.role)
     if spec.HasField("engine_options"):
         bundle.engine_options.CopyFrom(spec.engine_options)
+    if engine is not None and subject.compliance is not None and _is_told_arguments(subject):
+        applied = subject.compliance
+        engine.add_arguments(bundle.engine_options, added_arguments(spec, {**applied.places, **applied.shared}))
     bundle.extensions.extend(spec.extensions)
     if spec.HasField("execution"):
         bundle.execution.CopyFrom(spec.execution)
@@ -88,6 +110,11 @@ def neutral_bundle(  # noqa: PLR0913  # the parts of a bundle
     bundle.provenance.spec_digest = _digest(bundle)
     bundle.id = _bundle_id(bundle, secrets)
     return bundle, inline
+
+
+def _is_told_arguments(subject: CheckedSubject) -> bool:
+    """Whether a machine joins a control plane whose arguments Cluster API writes, without what profiles add."""
+    return subject.spec.execution.literal_commands and subject.machine.role == clusterpb.ROLE_CONTROL_PLANE
 
 
 def _digest(bundle: bundlepb.BootstrapBundle) -> str:
@@ -120,3 +147,45 @@ def _bundle_id(bundle: bundlepb.BootstrapBundle, secrets: Iterable[secretpb.Secr
     for secret in sorted(secrets, key=lambda entry: (entry.name, entry.key)):
         digest.update(hashlib.sha256(secret.SerializeToString(deterministic=True)).digest())
     return digest.hexdigest()[:ID_LENGTH]
+
+
+def normalise(message: Message) -> None:
+    """Rewrite every Content, MachineText and Argument in `message`, in place."""
+    plans = plan(message.DESCRIPTOR)
+    for descriptor, value in message.ListFields():
+        field = plans[descriptor.number]
+        if field.message is None:
+            continue
+        for entry in value if field.repeated else [value]:
+            if isinstance(entry, contentpb.Content):
+                segments = normal_segments(entry)
+                entry.Clear()
+                entry.SetInParent()
+                entry.segments.extend(segments)
+            elif isinstance(entry, contentpb.MachineText | kubernetespb.Argument):
+                _join(entry)
+            else:
+                normalise(entry)
+
+
+def _join(text: contentpb.MachineText | kubernetespb.Argument) -> None:
+    """Make one value of segments that are all literal: a reader of `value` alone must not lose them."""
+    if text.segments and all(segment.WhichOneof("value") == "text" for segment in text.segments):
+        text.value = "".join(segment.text for segment in text.segments)
+        text.ClearField("segments")
+
+
+def add_agent(bundle: bundlepb.BootstrapBundle, agent: ResolvedAgent) -> None:
+    """Put the agent's items into a neutral bundle; its command comes before those of the user."""
+    origin = diagnosticpb.Origin()
+    origin.CopyFrom(agent.origin)
+    origin.made_by.append(HANDOVER)
+    if agent.urls:
+        file = bundle.os.files.add(path=DOWNLOADED, mode=_AGENT_MODE, owner="root", group="root", origin=origin)
+        file.remote.urls.extend(agent.urls)
+        file.remote.sha256 = agent.sha256
+        if agent.authorities.ByteSize() and any(url.startswith("https:") for url in agent.urls):
+            file.remote.ca.CopyFrom(agent.authorities)
+    call = ["agent", str(STEP_DATA), "required" if agent.required else "optional", *agent.paths]
+    command = planpb.Command(script=literal(script([call], programs=["agent"])), origin=origin)
+    bundle.commands.pre.insert(0, command)

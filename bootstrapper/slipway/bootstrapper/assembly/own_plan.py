@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from slipway.bootstrapper.assembly import alternatives, characters, paths, structure
-from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly import content_rules, paths, structure
+from slipway.bootstrapper.assembly.layers import Layers, with_origins
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
-from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import fill_defaults
 from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, joining_warnings
 from slipway.bootstrapper.assembly.subject_rules import check_lists, path_violations
@@ -16,9 +15,9 @@ from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
 from slipway.contract.grammars import absolute_path
-from slipway.contract.internal_fields import internal_fields
 from slipway.contract.items import items
 from slipway.contract.unknown import unknown_fields
+from slipway.contract.validation import internal_fields
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import provisioning_service_pb2 as provisioningpb
@@ -104,8 +103,8 @@ def _plan_with_origins(request: provisioningpb.ProvisionRequest) -> planpb.Plan:
 
 
 def _plan(plan: planpb.Plan) -> Iterator[Violation]:
-    yield from alternatives.violations(plan, "plan")
-    yield from characters.violations(plan, "plan")
+    yield from content_rules.violations(plan, "plan")
+    yield from content_rules.nul_violations(plan, "plan")
     if bool(plan.steps) == bool(plan.entrypoint.argv):
         yield Violation(
             "plan", "must have exactly one of steps and entrypoint.argv", remedy="set one of them, and no other"

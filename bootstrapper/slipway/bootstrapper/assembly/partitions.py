@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from slipway.contract.devices import partition_device
 from slipway.contract.errors import Violation
+from slipway.contract.paths import partition_device
 from slipway.v1alpha1 import os_pb2 as ospb
 
 

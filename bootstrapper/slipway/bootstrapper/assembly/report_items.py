@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from slipway.bootstrapper.credentials.cluster_secrets import BOOTSTRAP_TOKEN, CLUSTER_CA
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, TOKEN
+from slipway.bootstrapper.engines.endpoint import host_port
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.runners.step_data import MARKER, REPORT
 from slipway.bootstrapper.lowering.windows import powershell
@@ -161,11 +162,10 @@ def _windows_content(sink: specpb.PutSink, when: str) -> contentpb.Content:
 
 
 def _credential(endpoint: clusterpb.Endpoint) -> Iterator[contentpb.Segment]:
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
     for name, key in ((BOOTSTRAP_TOKEN, TOKEN), (CLUSTER_CA, CERTIFICATE)):
         yield contentpb.Segment(data=b" ")
         yield _base64(secretpb.SecretReference(name=name, key=key))
-    yield contentpb.Segment(data=f" https://{host}:{endpoint.port}".encode())
+    yield contentpb.Segment(data=f" https://{host_port(endpoint)}".encode())
 
 
 def joins_by_token(machine: clusterpb.Machine, secrets: Iterable[secretpb.Secret]) -> bool:

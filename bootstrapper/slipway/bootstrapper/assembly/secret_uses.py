@@ -9,7 +9,7 @@ from functools import cache
 
 from google.protobuf.message import Message
 
-from slipway.bootstrapper.assembly.passwords import is_hash
+from slipway.bootstrapper.assembly.accounts import is_hash
 from slipway.bootstrapper.assembly.paths import describe
 from slipway.bootstrapper.assembly.subject import CheckedSubject, written_places
 from slipway.bootstrapper.field_index import FieldIndex, item_index

@@ -3,49 +3,32 @@
 Each yields a violation with the field path; a value is never repeated.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import dropwhile
 from typing import Any
-
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.duration_pb2 import Duration
-from google.protobuf.message import Message
+from urllib.parse import urlsplit
 
 from slipway.bootstrapper.assembly import (
-    alternatives,
-    argument_names,
-    characters,
+    content_rules,
     divided_disks,
+    kubernetes_rules,
     membership,
     partitions,
     registries,
     repetitions,
-    repository_addresses,
-    volume_types,
 )
-from slipway.bootstrapper.assembly.passwords import password_violations
+from slipway.bootstrapper.assembly.accounts import account_violations
 from slipway.contract.errors import Violation
 from slipway.contract.grammars import MOST_PATH_PARTS, absolute_path
-from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
-from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-
-IMAGES_OWN_USER = "default"
-"""Name by which a first-boot system may mean the user that the image has."""
-
-_SECOND = 10**9
-"""In nanoseconds."""
-_TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
-"""As the API server's authenticator of such tokens checks it, and each engine that makes them."""
 
 
 def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     """Give everything in a spec that is well-formed field by field and yet means nothing."""
-    yield from alternatives.violations(spec)
-    yield from characters.violations(spec)
+    yield from content_rules.violations(spec)
+    yield from content_rules.nul_violations(spec)
     yield from _agent(spec)
     yield from _reporting(spec)
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
@@ -54,10 +37,10 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         if not spec.imported.HasField("kind"):
             yield from repetitions.violations(part.os, f"{prefix}os")
             yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
-            yield from argument_names.violations(part.kubernetes, f"{prefix}kubernetes")
-        yield from _accounts(spec, part.os, f"{prefix}os")
-        yield from _kubernetes(part.kubernetes, f"{prefix}kubernetes")
-        yield from _engine_options(part.engine_options, f"{prefix}engine_options")
+            yield from kubernetes_rules.argument_violations(part.kubernetes, f"{prefix}kubernetes")
+        yield from account_violations(spec, part.os, f"{prefix}os")
+        yield from kubernetes_rules.kubernetes_violations(part.kubernetes, f"{prefix}kubernetes")
+        yield from kubernetes_rules.engine_option_violations(part.engine_options, f"{prefix}engine_options")
         yield from _commands(part.commands, f"{prefix}commands")
 
 
@@ -130,7 +113,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
     yield from _units(os, path)
     yield from _mounts(os, path)
     yield from registries.violations(os, path)
-    yield from repository_addresses.violations(os, path)
+    yield from repository_violations(os, path)
     yield from membership.violations(os, path)
 
 
@@ -144,23 +127,6 @@ def _link_target(target: str, where: str) -> Iterator[Violation]:
         yield Violation(where, 'must have ".." in front of the first name only')
     elif target.startswith(("-", "\\\\")):
         yield Violation(where, "must not begin with a dash or two backslashes")
-
-
-def _accounts(spec: specpb.MachineBootstrapSpec, os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    """Find hashes that are none, and the name that cloud-init takes for the image's own user, whom it lets use sudo.
-
-    An imported config means that by it. Source: cloud-init, cloudinit/distros/ug_util.py (normalize_users_groups).
-    """
-    if not spec.imported.HasField("kind"):
-        # Today's provider passes any text on as a hash, and the machine starts.
-        yield from password_violations(os, path)
-    for index, user in enumerate(os.users):
-        if user.name == IMAGES_OWN_USER and not spec.imported.HasField("kind"):
-            yield Violation(
-                f"{path}.users[{index}].name",
-                "is not the name of an account: it may mean the image's own user, which may use sudo",
-                remedy="choose another name, or set defaultUser",
-            )
 
 
 def _mounts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
@@ -210,48 +176,6 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
         yield Violation(f"{path}.partitions", "the percentages add up to more than 100")
 
 
-def _kubernetes(kubernetes: kubernetespb.Kubernetes, path: str) -> Iterator[Violation]:
-    yield from _tokens([(f"{path}.discovery.token.token", kubernetes.discovery.token.token)])
-    yield from _timeouts(kubernetes.timeouts, f"{path}.timeouts")
-    yield from volume_types.violations(kubernetes, path)
-    if kubernetes.discovery.HasField("token") and kubernetes.discovery.HasField("file"):
-        yield Violation(f"{path}.discovery", "cannot have both token and file", remedy="keep one of them")
-    if kubernetes.HasField("etcd") and kubernetes.etcd.HasField("local") == kubernetes.etcd.HasField("external"):
-        yield Violation(
-            f"{path}.etcd", "must have exactly one of local and external", remedy="set one of them, and no other"
-        )
-
-
-def _engine_options(options: Message, path: str) -> Iterator[Violation]:
-    """Hold the options of every engine to what the neutral fields are held to: timeouts and tokens, by their names."""
-    for field, value in options.ListFields():
-        if field.type != FieldDescriptor.TYPE_MESSAGE:
-            continue
-        where = f"{path}.{field.name}"
-        if field.name == "timeouts":
-            yield from _timeouts(value, where)
-        elif isinstance(value, secretpb.SecretValue):
-            yield from _tokens([(where, value)] if field.name.endswith("token") else [])
-        elif field.is_repeated:
-            for index, item in enumerate(value):
-                yield from _engine_options(item, f"{where}[{index}]")
-        else:
-            yield from _engine_options(value, where)
-
-
-def _timeouts(timeouts: Message, path: str) -> Iterator[Violation]:
-    for field, value in timeouts.ListFields():
-        if isinstance(value, Duration) and value.ToNanoseconds() < _SECOND:
-            yield Violation(f"{path}.{field.name}", "must be at least one second; unset it for the usual time")
-
-
-def _tokens(places: Iterable[tuple[str, secretpb.SecretValue]]) -> Iterator[Violation]:
-    """Find tokens in place that are invalid; of a token in a Secret nothing is known here."""
-    for place, token in places:
-        if token.HasField("value") and not _TOKEN.fullmatch(token.value):
-            yield Violation(place, "is no bootstrap token: six and sixteen of a-z and 0-9, a dot between")
-
-
 def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:
     for phase in ("boot", "pre", "post"):
         for index, command in enumerate(getattr(commands, phase)):
@@ -270,3 +194,21 @@ def command_violations(command: planpb.Command, path: str) -> Iterator[Violation
         yield Violation(f"{path}.interpreter", "is only for a script", remedy="leave it out")
     if command.HasField("timeout") and command.timeout.seconds <= 0:
         yield Violation(f"{path}.timeout", "must be at least one second")
+
+
+def repository_violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    """Give the addresses that no package manager can be given, by field path; the address is never repeated."""
+    for index, repository in enumerate(os.packages.repositories):
+        where = f"{path}.packages.repositories[{index}].url"
+        try:
+            address = urlsplit(repository.url)
+        except ValueError:
+            continue  # The field's own grammar refuses it.
+        if "@" in address.netloc:
+            yield Violation(
+                where,
+                "holds credentials, which every account of the machine could read",
+                remedy="put them into a file of the package manager's by os.files, with mode 0600",
+            )
+        elif repository.url and (address.scheme not in {"http", "https"} or not address.hostname):
+            yield Violation(where, "must be an address of http or https")

@@ -7,9 +7,8 @@ from slipway.bootstrapper.assembly import networks, paths, structure
 from slipway.bootstrapper.assembly.joining_commands import CODE as JOINING
 from slipway.bootstrapper.assembly.joining_commands import MESSAGE as JOINING_MESSAGE
 from slipway.bootstrapper.assembly.joining_commands import joining_paths
-from slipway.bootstrapper.assembly.layers import Layers
+from slipway.bootstrapper.assembly.layers import Layers, with_origins
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
-from slipway.bootstrapper.assembly.origins import with_origins
 from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.assembly.report_items import UNUSED_SINK, UNUSED_SINK_MESSAGE, cluster_sink_index
 from slipway.bootstrapper.assembly.subject_rules import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from slipway.bootstrapper.assembly import characters, paths, structure
+from slipway.bootstrapper.assembly import content_rules, paths, structure
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.contract import validation
 from slipway.contract.errors import Violation
@@ -19,7 +19,7 @@ def broken_rules(made: EngineResult) -> Iterator[Violation]:
         if not file.HasField("content") or file.HasField("remote"):
             yield Violation(path, "must have content")
         yield from (Violation(path, f"has no {name}") for name in ("owner", "group", "mode") if not file.HasField(name))
-        yield from characters.violations(file, path)
+        yield from content_rules.nul_violations(file, path)
     for entry in paths.entries(system):
         if paths.is_reserved(entry.path) and not entry.path.startswith(_own(made.engine)):
             folders = " or ".join(_own(made.engine))
@@ -31,7 +31,7 @@ def broken_rules(made: EngineResult) -> Iterator[Violation]:
         path = f"steps[{index}]"
         yield from validation.violations(step, path=path)
         yield from structure.command_violations(step.command, f"{path}.command")
-        yield from characters.violations(step, path)
+        yield from content_rules.nul_violations(step, path)
         if step.phase != planpb.PHASE_BOOTSTRAP:
             yield Violation(f"{path}.phase", "is not the phase BOOTSTRAP")
         earlier_step = seen.setdefault(step.id, index)

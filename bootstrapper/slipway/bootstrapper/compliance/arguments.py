@@ -1,6 +1,6 @@
 """Settings of the control plane's components: arguments, and the neutral fields that become some."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from slipway.bootstrapper.compliance.additions import Additions
@@ -83,6 +83,19 @@ def apply_plugin(additions: Additions, name: str, control: Control, plugin: str)
         elif plugin not in plugins:
             additions.add(path, name, shared=True)
         argument.value = ",".join(dict.fromkeys([*plugins, plugin]))
+
+
+def added_arguments(spec: specpb.MachineBootstrapSpec, paths: Container[str]) -> dict[str, list[tuple[str, str]]]:
+    """Give the arguments at some field paths of a spec, name and value, by the program that they are of."""
+    added = {
+        program: [
+            (argument.name, argument.value)
+            for index, argument in enumerate(_arguments(spec, program))
+            if f"{path}.arguments[{index}]" in paths
+        ]
+        for program, path in _PATHS.items()
+    }
+    return {program: arguments for program, arguments in added.items() if arguments}
 
 
 def _putter(additions: Additions, program: str, name: str, value: str) -> Callable[[], str]:

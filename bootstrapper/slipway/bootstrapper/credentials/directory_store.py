@@ -13,8 +13,7 @@ from pathlib import Path
 
 from slipway.bootstrapper.credentials.cluster_file import UnreadableClusterFile, decode, encode, folder_name
 from slipway.bootstrapper.credentials.generation import SecretFactory
-from slipway.bootstrapper.credentials.grouping import by_name, named
-from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
+from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, by_name, named, sorted_secrets
 from slipway.contract.errors import CredentialsMissing
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

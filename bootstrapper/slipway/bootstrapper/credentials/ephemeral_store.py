@@ -4,8 +4,7 @@ import threading
 from collections.abc import Iterable
 
 from slipway.bootstrapper.credentials.generation import SecretFactory
-from slipway.bootstrapper.credentials.grouping import by_name, named
-from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
+from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, by_name, named, sorted_secrets
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
 WARNING = (

@@ -12,10 +12,16 @@ from slipway.bootstrapper.credentials.certificates import (
     distinguished_name,
     self_signed_authority,
 )
-from slipway.bootstrapper.credentials.entropy import Entropy, KeyType, PrivateKey
+from slipway.bootstrapper.credentials.entropy import (
+    Entropy,
+    KeyType,
+    PrivateKey,
+    bootstrap_token,
+    random_base64,
+    random_base64_url,
+)
 from slipway.bootstrapper.credentials.pem import certificate_pem, private_key_pem, public_key_pem
 from slipway.bootstrapper.credentials.store import KeySettings
-from slipway.bootstrapper.credentials.tokens import bootstrap_token, random_base64, random_base64_url
 from slipway.contract.errors import BundleInvalid, Violation
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

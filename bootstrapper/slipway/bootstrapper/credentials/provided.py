@@ -10,9 +10,9 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import PublicKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
+from slipway.bootstrapper.credentials.entropy import BOOTSTRAP_TOKEN
 from slipway.bootstrapper.credentials.generation import CERTIFICATE, KEYS, PRIVATE_KEY, TOKEN
 from slipway.bootstrapper.credentials.pem import public_key_pem
-from slipway.bootstrapper.credentials.tokens import BOOTSTRAP_TOKEN
 from slipway.contract.errors import BundleInvalid, Violation
 from slipway.v1alpha1 import secret_pb2 as secretpb
 

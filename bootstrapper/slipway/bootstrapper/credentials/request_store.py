@@ -6,7 +6,6 @@ A caller that sends its cluster's secrets keeps them itself.
 import asyncio
 from collections.abc import Iterable
 
-from slipway.bootstrapper.credentials.grouping import named
 from slipway.bootstrapper.credentials.provided import check_provided
 from slipway.bootstrapper.credentials.store import (
     AnyStore,
@@ -14,6 +13,7 @@ from slipway.bootstrapper.credentials.store import (
     ClusterKey,
     Credentials,
     KeySettings,
+    named,
     sorted_secrets,
 )
 from slipway.v1alpha1 import secret_pb2 as secretpb

@@ -1,4 +1,7 @@
-"""The small interface behind which a cluster's secrets are kept, so that nobody else knows where that is."""
+"""The small interface behind which a cluster's secrets are kept, so that nobody else knows where that is.
+
+Stores look at secrets by name; the contract lists them one value at a time.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +9,17 @@ from datetime import timedelta
 from typing import Protocol, runtime_checkable
 
 from slipway.bootstrapper.credentials.entropy import KeyType
+from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import secret_pb2 as secretpb
+from slipway.v1alpha1 import spec_pb2 as specpb
+
+_KEY_TYPES = {
+    kubernetespb.KEY_ALGORITHM_RSA_2048: KeyType.RSA_2048,
+    kubernetespb.KEY_ALGORITHM_RSA_3072: KeyType.RSA_3072,
+    kubernetespb.KEY_ALGORITHM_RSA_4096: KeyType.RSA_4096,
+    kubernetespb.KEY_ALGORITHM_ECDSA_P256: KeyType.ECDSA_P256,
+    kubernetespb.KEY_ALGORITHM_ECDSA_P384: KeyType.ECDSA_P384,
+}
 
 
 @dataclass(frozen=True)
@@ -78,3 +91,33 @@ AnyStore = CredentialStore | AwaitedStore
 def sorted_secrets(secrets: Iterable[secretpb.Secret]) -> tuple[secretpb.Secret, ...]:
     """Sort as SecretMaterial wants it."""
     return tuple(sorted(secrets, key=lambda secret: (secret.name, secret.key)))
+
+
+def by_name(secrets: Iterable[secretpb.Secret]) -> dict[str, dict[str, bytes]]:
+    """Group values by name and key."""
+    grouped: dict[str, dict[str, bytes]] = {}
+    for secret in secrets:
+        grouped.setdefault(secret.name, {})[secret.key] = secret.value
+    return grouped
+
+
+def named(
+    secrets: Iterable[secretpb.Secret], declarations: Iterable[secretpb.SecretDeclaration]
+) -> list[secretpb.Secret]:
+    """Keep the secrets that were declared."""
+    names = {declaration.name for declaration in declarations}
+    return [secret for secret in secrets if secret.name in names]
+
+
+def key_settings(spec: specpb.MachineBootstrapSpec) -> KeySettings:
+    """Give the settings: what the spec says, else ECDSA P-256, else RSA-2048 for an imported one.
+
+    Nothing changes for the owners of imported configs: the kubeadm provider makes RSA-2048 keys.
+    """
+    certificates = spec.kubernetes.certificates
+    default = KeyType.RSA_2048 if spec.HasField("imported") else KeyType.ECDSA_P256
+    settings = KeySettings(key_type=_KEY_TYPES.get(certificates.key_algorithm, default))
+    if certificates.HasField("ca_validity"):
+        validity = timedelta(seconds=certificates.ca_validity.seconds)
+        return KeySettings(key_type=settings.key_type, authority_validity=validity)
+    return settings

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.delivery.infrastructure import ANY_LIMIT, infrastructure
+from slipway.bootstrapper.delivery.stubs.formats import MOST_BYTES, STUBS
 from slipway.bootstrapper.delivery.stubs.proxy import ProxyWithPassword, proxy_for
 from slipway.bootstrapper.delivery.stubs.source import Source
-from slipway.bootstrapper.delivery.stubs.table import MOST_BYTES, STUBS
 from slipway.contract.errors import (
     AttachmentsNotAccepted,
     FeatureDenied,

@@ -10,8 +10,7 @@ from google.protobuf.message import Message
 
 from slipway.bootstrapper.assembly.own_plan import ANY_MACHINE
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.delivery.compression import compress
-from slipway.bootstrapper.delivery.infrastructure import Counted, Infrastructure
+from slipway.bootstrapper.delivery.infrastructure import Counted, Infrastructure, compress
 from slipway.bootstrapper.delivery.largest import Part, breakdown, described
 from slipway.contract.errors import UserDataTooLarge, Violation
 from slipway.contract.items import items

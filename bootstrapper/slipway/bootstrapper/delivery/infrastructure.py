@@ -1,6 +1,7 @@
 """What each infrastructure takes as user data: a table, because the numbers are facts and not code."""
 
 import base64
+import gzip
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -9,7 +10,6 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
-from slipway.bootstrapper.delivery.compression import compress
 from slipway.contract.errors import UnsupportedTarget, Violation
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
@@ -144,3 +144,8 @@ def check_assumption(target: clusterpb.Target, *, verbatim: bool, counted: int) 
             field_path="target.infrastructure",
         )
     ]
+
+
+def compress(data: bytes) -> bytes:
+    """Compress without a time in the header, so that the result depends on the input alone."""
+    return gzip.compress(data, compresslevel=9, mtime=0)

@@ -13,6 +13,7 @@ from slipway.bootstrapper.documents.native_set import read_natives
 from slipway.bootstrapper.documents.own_metadata import metadata_doubts
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.documents.selected import Selected
+from slipway.bootstrapper.engines.endpoint import DEFAULT_PORT
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
 from slipway.bootstrapper.importers.manifests import manifests_of, read_documents
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
@@ -25,7 +26,6 @@ from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
-API_SERVER_PORT = 6443
 _NOTHING = ManifestSet((), (), (), {}, {}, ())
 
 
@@ -143,7 +143,7 @@ def _complete(cluster: NativeCluster) -> Iterator[SourceProblem]:
     """Fill in what a first look can do with a placeholder for, and note it."""
     facts, path = cluster.spec.cluster, ("spec", "cluster")
     if not facts.HasField("endpoint"):
-        facts.endpoint.CopyFrom(clusterpb.Endpoint(host=ADDRESS, port=API_SERVER_PORT))
+        facts.endpoint.CopyFrom(clusterpb.Endpoint(host=ADDRESS, port=DEFAULT_PORT))
         message = "the endpoint of the cluster is not known: a placeholder is used"
         yield cluster.document.source.problem(path, message)
     if not facts.kubernetes_version and not all(one.kubernetes_version for one in cluster.spec.machines):

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 from slipway.bootstrapper.documents.mistakes import Found
-from slipway.bootstrapper.importers import layout_paths
+from slipway.bootstrapper.importers.mapping import commands
 from slipway.bootstrapper.importers.mapping.context import FORMATS
 from slipway.contract.source_position import FieldPath
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -47,7 +47,7 @@ def set_imported(
     spec.imported.format = name
     for phase in _PHASES:
         for index, command in enumerate(getattr(spec.commands, phase)):
-            if layout_paths.binds(_text(command.script), name):
+            if commands.binds(_text(command.script), name):
                 place = f"{path}.commands.{phase}[{index}]"
                 spec.imported.bound_by.append(diagnosticpb.Origin(document=origin, path=place))
 

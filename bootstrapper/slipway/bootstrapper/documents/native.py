@@ -1,6 +1,10 @@
-"""Slipway's own kinds: SlipwayConfig, SlipwayConfigTemplate and SlipwayCluster."""
+"""Slipway's own kinds: SlipwayConfig, SlipwayConfigTemplate and SlipwayCluster.
 
-from collections.abc import Iterable, Mapping, Sequence
+An empty list in `init` and `join` is a mistake, which the contract has no way to say: a list there replaces the one of
+the spec, and an empty list is no list on the wire. It would be ignored in silence.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +12,6 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from slipway.bootstrapper.assembly import structure
 from slipway.bootstrapper.assembly.subject_rules import rule_violations
-from slipway.bootstrapper.documents.emptied_lists import emptied_lists
 from slipway.bootstrapper.documents.imported import annotations, misplaced, set_imported
 from slipway.bootstrapper.documents.mistakes import Found, Mistakes
 from slipway.bootstrapper.namespaces import namespace_named
@@ -30,6 +33,14 @@ CLUSTER = "SlipwayCluster"
 _KINDS = (CONFIG, TEMPLATE, CLUSTER)
 _PARTS = ("commands", "engineOptions", "extensions", "kubernetes", "os")
 _TOP = ("apiVersion", "kind", "metadata", "spec", "status")
+
+_OVERRIDES = ("init", "join")
+_MEANT_EMPTY = ("taints", "items")
+"""Taints are a message that says by being there that there are none."""
+_EMPTIED = (
+    "an empty list takes nothing away. Leave the list out above, and say it in init or join, for the machines that "
+    "are to have it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +157,7 @@ def read_partly(document: Document, *, origin: str = "") -> tuple[NativeConfig |
     else:
         mistakes.add_apart(_as_mistakes(validation.violations(read.spec), path))
     if kind != CLUSTER:
-        mistakes.add_outside(emptied_lists(body, path))
+        mistakes.add_outside(_emptied_lists(body, path))
     return read, mistakes
 
 
@@ -220,3 +231,17 @@ def _parts(violation: Violation) -> FieldPath:
         parts.append(name)
         parts += [int(index.rstrip("]")) for index in indices]
     return tuple(parts)
+
+
+def _emptied_lists(spec: Any, path: FieldPath) -> list[tuple[FieldPath, str]]:
+    """Give path and problem of each empty list in the differences by role of a spec, as a plain tree."""
+    overrides = [(name, spec.get(name)) for name in _OVERRIDES] if isinstance(spec, dict) else []
+    return [(place, _EMPTIED) for name, tree in overrides for place in _empty(tree, (*path, name))]
+
+
+def _empty(tree: Any, path: FieldPath) -> Iterator[FieldPath]:
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from _empty(value, (*path, key))
+    elif tree == [] and path[-2:] != _MEANT_EMPTY:
+        yield path

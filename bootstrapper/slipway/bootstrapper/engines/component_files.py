@@ -7,7 +7,6 @@ engine runs the components in pods, it makes the paths visible there as well.
 import posixpath
 from dataclasses import dataclass, field
 
-from slipway.bootstrapper.engines.documents.spliced import Text
 from slipway.bootstrapper.engines.durations import go_duration
 from slipway.bootstrapper.engines.request import PRIVATE, PlanRequest, root_file
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -30,6 +29,11 @@ class NeededPath:
     path: str
     folder: bool = False
 
+    @property
+    def type(self) -> str:
+        """Type of the volume of a static pod that shows the path."""
+        return "DirectoryOrCreate" if self.folder else "File"
+
 
 @dataclass
 class ComponentFiles:
@@ -42,10 +46,10 @@ class ComponentFiles:
     """
 
     files: list[ospb.File] = field(default_factory=list)
-    arguments: dict[str, dict[str, Text]] = field(default_factory=dict)
+    arguments: dict[str, dict[str, str]] = field(default_factory=dict)
     paths: list[NeededPath] = field(default_factory=list)
 
-    def argument(self, component: str, name: str, value: Text) -> None:
+    def argument(self, component: str, name: str, value: str) -> None:
         """Set an argument of a component."""
         self.arguments.setdefault(component, {})[name] = value
 

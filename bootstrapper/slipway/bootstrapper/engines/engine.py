@@ -62,6 +62,18 @@ class Engine(ABC):
         """
         return ""
 
+    def add_arguments(  # noqa: B027  # most engines have nothing to add
+        self, options: specpb.EngineOptions, arguments: Mapping[str, Sequence[tuple[str, str]]]
+    ) -> None:
+        """Have a control plane that joins give components arguments that those of the first machine may lack.
+
+        Nothing is to be done where each machine configures the components itself, from its spec.
+
+        Args:
+            options: of the machine; changed.
+            arguments: name and value, by program such as "kube-apiserver" or "etcd".
+        """
+
     @abstractmethod
     def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Give the plan for a neutral bundle, or every reason why there can be none. Its credentials are references.

@@ -15,10 +15,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from slipway.bootstrapper.importers.container_linux_disks import Disk, Filesystem
-from slipway.bootstrapper.importers.container_linux_ignition import Ignition, Verification
 from slipway.bootstrapper.importers.container_linux_settings import Locksmith, Networkd, Update
-from slipway.bootstrapper.importers.container_linux_types import Boolean, Integer, Mode, Text
+from slipway.bootstrapper.importers.container_linux_types import (
+    Boolean,
+    Disk,
+    Filesystem,
+    Ignition,
+    Integer,
+    Mode,
+    Text,
+    Verification,
+)
 from slipway.bootstrapper.importers.foreign import Foreign, read
 from slipway.contract.source_position import UNKNOWN_FIELD, FieldPath, Position, SourceError, SourceProblem, path_text
 from slipway.contract.yaml_document import Document, Source

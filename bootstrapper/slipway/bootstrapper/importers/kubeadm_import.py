@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.bootstrapper.importers.container_linux_config import read_container_linux_config
-from slipway.bootstrapper.importers.executed_template import EXECUTES, unquoted
 from slipway.bootstrapper.importers.foreign import read
 from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from slipway.bootstrapper.importers.kubeadm_config import v1beta1, v1beta2
 from slipway.bootstrapper.importers.mapping.accounts import set_accounts
 from slipway.bootstrapper.importers.mapping.commands import set_commands
-from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
+from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, EXECUTES, IGNITION, Context, unquoted
 from slipway.bootstrapper.importers.mapping.control_plane import set_cluster_configuration
 from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
 from slipway.bootstrapper.importers.mapping.endpoint import endpoint
@@ -27,9 +26,8 @@ from slipway.bootstrapper.importers.mapping.node import set_init, set_join
 from slipway.bootstrapper.importers.mapping.ntp import set_ntp
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_file
-from slipway.bootstrapper.importers.mapping.rules import check_rules
+from slipway.bootstrapper.importers.mapping.rules import check_rules, unused_by_workers
 from slipway.bootstrapper.importers.mapping.snippet import set_snippet
-from slipway.bootstrapper.importers.mapping.unused import unused_by_workers
 from slipway.bootstrapper.importers.mapping.whole_disks import leave_out_tables
 from slipway.bootstrapper.importers.metadata_variables import FilledIn, filled_in
 from slipway.bootstrapper.importers.mixed_templates import mixed

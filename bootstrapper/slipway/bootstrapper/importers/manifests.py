@@ -23,7 +23,7 @@ from slipway.bootstrapper.importers.cluster_api.written import facts_written
 from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from slipway.bootstrapper.importers.kubeadm_import import import_config
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
-from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
+from slipway.bootstrapper.importers.mapping.endpoint import cluster_of, spec_of
 from slipway.bootstrapper.importers.substitution import Expansion, expand_all
 from slipway.contract.source_position import Position, SourceError, SourceProblem
 from slipway.contract.yaml_document import Document

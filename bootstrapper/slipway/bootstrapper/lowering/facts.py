@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterable
 
 from slipway.bootstrapper.lowering.fact_table import Source, read_row, row
+from slipway.bootstrapper.lowering.program_text import program
 from slipway.bootstrapper.lowering.runners.pieces import FACT_NAMES
-from slipway.bootstrapper.lowering.runners.program import program
 from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedFeature, Violation
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

@@ -6,7 +6,6 @@ The same function serves GetUserData and explain: it never stops at the first re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from slipway.bootstrapper.field_index import enclosing
-from slipway.bootstrapper.lowering.default_user import settle_default_user
 from slipway.bootstrapper.lowering.dependencies import dependents
 from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.entry_unit import adopt_drop_ins
@@ -15,15 +14,22 @@ from slipway.bootstrapper.lowering.optional_fields import faults, spare
 from slipway.bootstrapper.lowering.passes import PassTable
 from slipway.bootstrapper.lowering.rounds import lower_round
 from slipway.bootstrapper.lowering.work import Legalised, Work
+from slipway.bootstrapper.problems.problem import Problem
 from slipway.contract.errors import Violation
 from slipway.contract.features import Unsupported, by_id, unsupported
 from slipway.contract.items import Item, items
+from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 FINISHED = ("plan.steps", "plan.entrypoint")
 """Features, and the fields that have them, that stand for the execution itself. They are lowered last, by finish()."""
 
 _MAX_ROUNDS = 32
+
+_DEFAULT_USER = {
+    ospb.DEFAULT_USER_KEEP: "os.default_user",
+    ospb.DEFAULT_USER_OMIT: "os.default_user.omit",
+}
 
 
 def legalise(
@@ -47,7 +53,7 @@ def legalise(
             each with what it said of it.
     """
     work = Work(draft, by_id(supports), table, frozenset(optional_features), Legalised())
-    settle_default_user(work, work.supports)
+    _settle_default_user(work, work.supports)
     for refusal in list(adopt_drop_ins(draft, work.supports)):
         work.refuse(refusal)
     reasons = dict(rejected or {})
@@ -107,3 +113,27 @@ def _drop_empty(draft: Draft) -> None:
     """Clear messages that only held items which are gone, so that they use no feature any more."""
     if draft.bundle.HasField("commands") and not draft.bundle.commands.ListFields():
         draft.bundle.ClearField("commands")
+
+
+def _settle_default_user(work: Work, declared: Collection[str]) -> None:
+    """Take out a wish for the distribution's user that the format does not take; it is a plain value and no item.
+
+    KEEP is what happens without anybody's help. OMIT is refused: after the first-boot system has made the user nobody
+    can tell any more what belongs to it.
+    """
+    system = work.draft.bundle.os
+    wanted = _DEFAULT_USER.get(system.default_user, _DEFAULT_USER[ospb.DEFAULT_USER_KEEP])
+    if not system.HasField("default_user") or wanted in declared:
+        return
+    if system.default_user == ospb.DEFAULT_USER_OMIT:
+        optional = not work.optional_features.isdisjoint({wanted, "os.default_user"})
+        (work.result.omitted if optional else work.result.refusals).append(
+            Problem(
+                wanted,
+                "os.default_user",
+                work.in_vain(f"{wanted} is not supported"),
+                "choose an image without that user, or leave it out",
+                other_formats=True,
+            )
+        )
+    system.ClearField("default_user")

@@ -1,4 +1,4 @@
-"""Programs of functions, of which a script takes only those that it calls.
+"""Programs as they are sent: those of functions, of which a script takes only what it calls, and those of the runners.
 
 User data has a few kilobytes on some infrastructures, so nothing is sent that nobody runs. The programs are ordinary
 files in their own language, which linters and people can read; comments and indentation are taken off.
@@ -7,6 +7,8 @@ files in their own language, which linters and people can read; comments and ind
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 _FUNCTION = re.compile(r"(?:function )?([A-Za-z][A-Za-z-]*)(?:\(\))? \{")
 _WORD = re.compile(r"[A-Za-z][A-Za-z-]*")
@@ -55,4 +57,18 @@ class ProgramText:
 def script_lines(programs: Sequence[ProgramText], called: Iterable[str]) -> list[str]:
     """Give the lines of all programs that a script needs which calls these functions."""
     names = list(called)
-    return [line for program in programs for line in program.lines(names)]
+    return [line for text in programs for line in text.lines(names)]
+
+
+@cache
+def program(name: str, *, part: str = "") -> bytes:
+    """Give a program without comment lines, indentation and empty lines; lines behind "#PART " are code if asked.
+
+    The programs hold no here-documents and no text that spans lines, so no line's meaning depends on its
+    indentation.
+    """
+    text = files(f"{__package__}.runners").joinpath("programs", name).read_text(encoding="ascii")
+    lines = (line.strip() for line in text.splitlines())
+    if part:
+        lines = (line.removeprefix(f"#{part} ") for line in lines)
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("#")).encode("ascii")

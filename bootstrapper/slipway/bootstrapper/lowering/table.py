@@ -1,29 +1,25 @@
 """Every pass there is, and what can be done about the features that have none."""
 
 from slipway.bootstrapper.lowering.linux import (
+    accounts,
     boot_commands,
     containerd,
     directory,
     disks,
     files,
-    groups,
-    hostname,
-    kernel_modules,
+    kernel,
     mounts,
-    ntp,
     packages,
     proxy,
-    swap,
-    sysctls,
+    system,
     systemd_units,
-    time_zone,
-    trusted_certificates,
-    users,
 )
 from slipway.bootstrapper.lowering.passes import Lower, Pass, PassTable
-from slipway.bootstrapper.lowering.windows import accounts, services, system
+from slipway.bootstrapper.lowering.windows import accounts as windows_accounts
 from slipway.bootstrapper.lowering.windows import directory as windows_directory
 from slipway.bootstrapper.lowering.windows import files as windows_files
+from slipway.bootstrapper.lowering.windows import services as windows_services
+from slipway.bootstrapper.lowering.windows import system as windows_system
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 
 _FILES = ("os.files",)
@@ -34,19 +30,19 @@ _LINUX: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
     "os.proxy": (proxy.ID, proxy.lower, _FILES),
     "os.directory": (directory.ID, directory.lower, _FILES),
     "os.systemd.units": (systemd_units.ID, systemd_units.lower, _FILES),
-    "os.ntp": (ntp.ID, ntp.lower, ()),
-    "os.time_zone": (time_zone.ID, time_zone.lower, ()),
-    "os.sysctls": (sysctls.ID, sysctls.lower, _FILES),
-    "os.kernel.modules": (kernel_modules.ID, kernel_modules.lower, _FILES),
-    "os.storage.swap": (swap.ID, swap.lower, ()),
+    "os.ntp": (system.NTP, system.lower_ntp, ()),
+    "os.time_zone": (system.TIME_ZONE, system.lower_time_zone, ()),
+    "os.sysctls": (kernel.SYSCTLS, kernel.lower_sysctls, _FILES),
+    "os.kernel.modules": (kernel.MODULES, kernel.lower_modules, _FILES),
+    "os.storage.swap": (mounts.SWAP, mounts.lower_swaps, ()),
     "os.storage.disks": (disks.DISKS, disks.lower_disks, ()),
     "os.storage.filesystems": (disks.FILESYSTEMS, disks.lower_filesystems, ()),
-    "os.storage.mounts": (mounts.ID, mounts.lower, ()),
-    "os.users": (users.ID, users.lower, _FILES),
-    "os.groups": (groups.ID, groups.lower, ()),
+    "os.storage.mounts": (mounts.MOUNTS, mounts.lower_mounts, ()),
+    "os.users": (accounts.USERS, accounts.lower_users, _FILES),
+    "os.groups": (accounts.GROUPS, accounts.lower_groups, ()),
     "os.packages": (packages.ID, packages.lower, ()),
-    "os.trusted_certificates": (trusted_certificates.ID, trusted_certificates.lower, _FILES),
-    "os.hostname": (hostname.ID, hostname.lower, _FILES),
+    "os.trusted_certificates": (system.CERTIFICATES, system.lower_certificates, _FILES),
+    "os.hostname": (system.HOSTNAME, system.lower_hostname, _FILES),
     "os.links": (files.LINKS, files.lower_links, ()),
     "os.directories": (files.DIRECTORIES, files.lower_directories, ()),
     "os.files": (files.FILES, files.lower_files, ()),
@@ -54,15 +50,15 @@ _LINUX: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
 """Feature -> id of its pass, the pass, and what it emits besides staged entries and steps: something further down."""
 
 _WINDOWS: dict[str, tuple[str, Lower, tuple[str, ...]]] = {
-    "os.containerd": (services.CONTAINERD, services.lower_containerd, _FILES),
-    "os.proxy": (services.PROXY, services.lower_proxy, ()),
-    "os.ntp": (system.NTP, system.lower_ntp, ()),
+    "os.containerd": (windows_services.CONTAINERD, windows_services.lower_containerd, _FILES),
+    "os.proxy": (windows_services.PROXY, windows_services.lower_proxy, ()),
+    "os.ntp": (windows_system.NTP, windows_system.lower_ntp, ()),
     "os.directory": (windows_directory.ID, windows_directory.lower, _FILES),
-    "os.time_zone": (system.TIME_ZONE, system.lower_time_zone, ()),
-    "os.users": (accounts.USERS, accounts.lower_users, ()),
-    "os.groups": (accounts.GROUPS, accounts.lower_groups, ()),
-    "os.trusted_certificates": (system.CERTIFICATES, system.lower_certificates, _FILES),
-    "os.hostname": (system.HOSTNAME, system.lower_hostname, ()),
+    "os.time_zone": (windows_system.TIME_ZONE, windows_system.lower_time_zone, ()),
+    "os.users": (windows_accounts.USERS, windows_accounts.lower_users, ()),
+    "os.groups": (windows_accounts.GROUPS, windows_accounts.lower_groups, ()),
+    "os.trusted_certificates": (windows_system.CERTIFICATES, windows_system.lower_certificates, _FILES),
+    "os.hostname": (windows_system.HOSTNAME, windows_system.lower_hostname, ()),
     "os.links": (windows_files.LINKS, windows_files.lower_links, ()),
     "os.directories": (windows_files.DIRECTORIES, windows_files.lower_directories, ()),
     "os.files": (windows_files.FILES, windows_files.lower_files, ()),

@@ -2,11 +2,11 @@
 
 import stat
 
+from slipway.contract.paths import parents
 from slipway.provisioners.cloud_init.document import Value
 from slipway.provisioners.cloud_init.raw_items import RawItems
 from slipway.provisioners.cloud_init.texts import content_entry
 from slipway.sdk import RenderContext
-from slipway.sdk.paths import parents
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _ROOT = "root"

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 
+from slipway.contract.paths import parents
 from slipway.provisioners.cloud_init.document import Value
 from slipway.sdk import RenderContext
-from slipway.sdk.paths import parents
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _MBR_MOST = 4

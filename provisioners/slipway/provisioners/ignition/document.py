@@ -1,13 +1,21 @@
 """The Ignition config of spec 3.3 and 3.4, as a typed tree.
 
-Only what this provisioner emits is here. Source: configuration-v3_3.md and configuration-v3_4.md of coreos/ignition.
+Only what this provisioner emits is here. Bytes are data URLs, packed where that is shorter.
+Source: configuration-v3_3.md and configuration-v3_4.md of coreos/ignition.
 """
 
+import base64
 import json
+import zlib
 from typing import Any
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+
+# Characters that stand for themselves in a data URL, besides letters, digits and "_.-~".
+_SAFE = "/:@!$&'()*+,;="
+_GZIP = 16 + zlib.MAX_WBITS
 
 
 class Part(BaseModel):
@@ -220,3 +228,23 @@ def emit(document: dict[str, Any]) -> bytes:
     if json.loads(text) != document:
         raise AssertionError("the emitted JSON does not parse back to what was put in")
     return text.encode()
+
+
+def resource(data: bytes, *, pack: bool = True) -> Resource:
+    """Give the shortest data URL for some bytes, packed only if `pack`. The same bytes always give the same URL."""
+    plain = f"data:,{quote(data, safe=_SAFE)}"
+    encoded = _base64(data)
+    packed = _base64(_gzip(data))
+    if pack and len(packed) + len('"compression":"gzip",') < min(len(plain), len(encoded)):
+        return Resource(source=packed, compression="gzip")
+    return Resource(source=min(plain, encoded, key=len))
+
+
+def _base64(data: bytes) -> str:
+    return f"data:;base64,{base64.b64encode(data).decode()}"
+
+
+def _gzip(data: bytes) -> bytes:
+    # zlib writes no time and no name into the header.
+    packer = zlib.compressobj(9, zlib.DEFLATED, _GZIP)
+    return packer.compress(data) + packer.flush()

@@ -10,9 +10,8 @@ from typing import Any
 
 from slipway.contract.bounded_json import TooManyValuesError, read_json
 from slipway.contract.errors import BundleInvalid, Violation
-from slipway.provisioners.ignition.document import Resource
+from slipway.provisioners.ignition.document import Resource, resource
 from slipway.provisioners.ignition.features import EXTENSION
-from slipway.provisioners.ignition.resources import resource
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from slipway.provisioners.ignition.document import Account, Directory, File, Link, Resource, Verification
-from slipway.provisioners.ignition.resources import resource
+from slipway.contract.paths import parents
+from slipway.provisioners.ignition.document import Account, Directory, File, Link, Resource, Verification, resource
 from slipway.sdk import RenderContext
-from slipway.sdk.paths import parents
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _ROOT = "root"

@@ -9,14 +9,16 @@ from slipway.provisioners.ignition.document import (
     KernelArguments,
     Nested,
     Passwd,
+    Security,
     Storage,
     Systemd,
+    Tls,
     Unit,
     emit,
+    resource,
 )
 from slipway.provisioners.ignition.extension import nested_configs
 from slipway.provisioners.ignition.nodes import Nodes
-from slipway.provisioners.ignition.trust import security
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -24,6 +26,7 @@ from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
 _HOSTNAME = "/etc/hostname"
+_AUTHORITIES = "os.files.remote.ca"
 
 
 class IgnitionProvisioner:
@@ -61,7 +64,7 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
     nested = nested_configs(bundle, ctx, spec=spec, reserved=reserved)
     return Config(
         ignition=Ignition(
-            version=spec, config=Nested(merge=nested) if nested else None, security=security(bundle, ctx)
+            version=spec, config=Nested(merge=nested) if nested else None, security=_security(bundle, ctx)
         ),
         kernel_arguments=_kernel_arguments(system),
         passwd=Passwd(
@@ -116,3 +119,23 @@ def _kernel_arguments(system: ospb.OperatingSystem) -> KernelArguments | None:
         for is_absent in (False, True)
     )
     return KernelArguments(should_exist=present or None, should_not_exist=absent or None)
+
+
+def _security(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> Security | None:
+    """Give the authorities that vouch for the servers of all downloads, or None where none has its own.
+
+    Ignition has one list of them for a whole config: all downloads must agree. A file with authorities is refused where
+    another download, which did not ask for them, would trust them, too. What an extension downloads is not known here.
+    """
+    remotes = {f"os.files[{index}]": file.remote for index, file in enumerate(bundle.os.files)}
+    secured = {where for where, remote in remotes.items() if any(url.startswith("https:") for url in remote.urls)}
+    own = [where for where, remote in remotes.items() if remote.HasField("ca")]
+    if not own:
+        return None
+    authorities = {ctx.content(remotes[where].ca, f"{where}.remote.ca") for where in own}
+    if secured != set(own) or len(authorities) > 1 or bundle.extensions:
+        for where in own:
+            why = "Ignition would trust these authorities for other downloads as well"
+            ctx.refuse(where, _AUTHORITIES, why if where in secured else "no server of it shows a certificate")
+        return None
+    return Security(tls=Tls(certificate_authorities=[resource(authorities.pop())]))

@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Collection
 
-from slipway.contract.devices import is_partition
+from slipway.contract.paths import is_partition
 from slipway.provisioners.ignition.document import Disk, Filesystem, Partition, Unit
 from slipway.provisioners.ignition.unit_files import escaped_path, is_value, unit_file
 from slipway.provisioners.ignition.units import FOLDER

@@ -7,6 +7,7 @@ from slipway.provisioners.talos.documents import Cluster, ClusterNetwork, Endpoi
 from slipway.provisioners.talos.kubelet import schedules_everything
 from slipway.provisioners.talos.material import CLUSTER_TOKEN, Material
 from slipway.provisioners.talos.versions import TalosVersion
+from slipway.rpc.addresses import joined
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import plan_pb2 as planpb
 
@@ -17,12 +18,11 @@ _DEFAULT_DOMAIN = "cluster.local"
 def cluster(intent: planpb.Intent, material: Material, plane: ControlPlane | None) -> Cluster:
     """Give the cluster section. `plane` is None for a worker, which gets no private key of an authority."""
     facts = intent.cluster
-    host = facts.endpoint.host
-    bracketed = f"[{host}]" if ":" in host and not host.startswith("[") else host
+    address = joined(facts.endpoint.host, facts.endpoint.port or _DEFAULT_PORT)
     result = Cluster(
         id=material.declared(secret.CLUSTER_ID),
         secret=material.declared(secret.CLUSTER_SECRET),
-        control_plane=Endpoint(endpoint=f"https://{bracketed}:{facts.endpoint.port or _DEFAULT_PORT}"),
+        control_plane=Endpoint(endpoint=f"https://{address}"),
         cluster_name=facts.name,
         network=ClusterNetwork(
             dns_domain=facts.service_domain or _DEFAULT_DOMAIN,

@@ -1,11 +1,19 @@
-"""The PowerShell script that both formats share: static functions, one call an item, and the entry point."""
+"""The PowerShell script that both formats share: static functions, one call an item, and the entry point.
 
+The static functions are kept as script files, so that people and linters can read them. The one place where a value
+becomes a part of the script is its quoting: Windows PowerShell reads a script without a byte order mark in the
+machine's code page, takes typographic quotes for quotes, and ends a statement at a line break. So a literal here is
+printable ASCII between single quotes, in which only the quote itself means anything; every other text travels as base64
+and is decoded on the machine.
+"""
+
+import base64
 import hashlib
 import subprocess
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
-from slipway.provisioners.windows.programs import program
-from slipway.provisioners.windows.quoting import call, quoted
 from slipway.sdk import RenderContext
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import plan_pb2 as planpb
@@ -16,6 +24,40 @@ _FUNCTIONS = {
     "accounts": ("Add-Group", "Add-User", "Get-LocalUser"),
     "system": ("Add-Authority", "Enable-TimeSync", "Disable-TimeSync"),
 }
+_DECODE = "([System.Text.Encoding]::UTF8.GetString([System.Convert]::FromBase64String({0})))"
+
+
+def quoted(text: str) -> str:
+    """Give an expression whose value is the text."""
+    if text.isascii() and text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return _DECODE.format(quoted(encoded(text.encode())))
+
+
+def encoded(data: bytes) -> str:
+    """Give standard base64 without line breaks."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def call(function: str, *values: str | bool) -> str:
+    """Give a call of one of our own functions, one statement on one line."""
+    return " ".join(
+        [
+            function,
+            *(("$true" if value else "$false") if isinstance(value, bool) else quoted(value) for value in values),
+        ]
+    )
+
+
+@cache
+def program(name: str) -> tuple[str, ...]:
+    """Give the lines of a program without comments, indentation and empty lines.
+
+    No text in it spans lines, so no line means anything else without its indentation.
+    """
+    source = files(__package__).joinpath("programs", f"{name}.ps1").read_text(encoding="ascii")
+    lines = (line.strip() for line in source.splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
 
 
 def body(

@@ -10,10 +10,8 @@ import hashlib
 from typing import Final
 from xml.etree import ElementTree as ET  # nosec - it only builds what is sent and reads that back
 
-from slipway.provisioners.windows.hostname import computer_name
-from slipway.provisioners.windows.items import calls, zone
-from slipway.provisioners.windows.programs import program
-from slipway.provisioners.windows.script import body, entry_point, text
+from slipway.provisioners.windows.items import calls, computer_name, zone
+from slipway.provisioners.windows.script import body, entry_point, program, text
 from slipway.sdk import RenderContext, UserData
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb

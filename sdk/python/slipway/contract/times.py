@@ -1,10 +1,16 @@
-"""Points in time and durations that are none, or that no program can count to.
+"""Points in time, durations and time zones: those that are none or that no program can count to, and Windows' names.
 
-protobuf keeps any two numbers in them; a program that makes a date or a pause of those fails. Sources:
-google/protobuf/timestamp.proto and duration.proto for the ranges, Go's time.Duration for the longest duration.
+protobuf keeps any two numbers in a point in time or a duration; a program that makes a date or a pause of those fails.
+Sources: google/protobuf/timestamp.proto and duration.proto for the ranges, Go's time.Duration for the longest duration.
+
+Windows PowerShell cannot translate the names of the tz database. The table of what Windows calls them lists only zones
+that the Unicode Common Locale Data Repository (windowsZones.xml, 2025) maps, and nothing is inferred: two zones with
+the same offset today need not be the same tomorrow.
 """
 
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
@@ -70,3 +76,15 @@ def _holders(message: Message) -> frozenset[int]:
     return holders_of(descriptor, Timestamp.DESCRIPTOR.full_name) | holders_of(
         descriptor, Duration.DESCRIPTOR.full_name
     )
+
+
+def windows_time_zone(name: str) -> str | None:
+    """Give what tzutil calls a zone of the tz database, or None where it has no name for it."""
+    return _windows_time_zones().get(name)
+
+
+@cache
+def _windows_time_zones() -> dict[str, str]:
+    text = files(__package__).joinpath("windows_time_zones.txt").read_text(encoding="ascii")
+    rows = (line.split("\t") for line in text.splitlines())
+    return {name: windows for windows, names in rows for name in names.split()}

@@ -1,7 +1,8 @@
 """Check a message against the rules that its descriptors state.
 
-The rules stand in the proto files, beside the field that they bind; this walks them. What takes two fields to decide
-stands with whoever knows why (the bootstrapper's validation).
+The rules stand in the proto files, beside the field that they bind; this walks them, and finds fields that only Slipway
+fills in, in a message of another program. What takes two fields to decide stands with whoever knows why (the
+bootstrapper's validation).
 """
 
 from collections import Counter
@@ -147,3 +148,16 @@ def _literal(message: Message) -> tuple[str, str] | None:
 def _as_text(value: str | bytes) -> str:
     """Give bytes as text: what is no UTF-8 becomes a character that no grammar takes."""
     return value if isinstance(value, str) else value.decode(errors="replace")
+
+
+def internal_fields(message: Message, *, path: str) -> Iterator[Violation]:
+    """Give a violation for every field in `message` and below it that its rules call internal."""
+    plans = plan(message.DESCRIPTOR)
+    for descriptor, value in message.ListFields():
+        field = plans[descriptor.number]
+        where = f"{path}.{field.name}"
+        if field.rules.internal:
+            yield Violation(where, "is filled in by Slipway", remedy="leave it out")
+        elif field.message is not None:
+            for index, entry in enumerate(value if field.repeated else (value,)):
+                yield from internal_fields(entry, path=f"{where}[{index}]" if field.repeated else where)

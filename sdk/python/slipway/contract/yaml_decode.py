@@ -16,7 +16,7 @@ from slipway.contract.field_plans import is_item, plan
 from slipway.contract.go_duration import parse_duration
 from slipway.contract.grammars import grammars
 from slipway.contract.items import origin_of
-from slipway.contract.left_out import REFUSAL, is_left_out
+from slipway.contract.redaction import NO_VALUE, is_left_out
 from slipway.contract.source_position import (
     FieldPath,
     SourceError,
@@ -122,7 +122,7 @@ class _Decoder:
 
     def field(self, value: Any, field: FieldDescriptor, into: Message, path: FieldPath) -> None:
         if is_left_out(value):
-            self.wrong(path, REFUSAL)
+            self.wrong(path, NO_VALUE)
         elif not field.is_repeated:
             self.single(value, field, into, path)
         elif not isinstance(value, list):
@@ -145,7 +145,7 @@ class _Decoder:
         if value is None:
             self.wrong(path, "must not be empty")
         elif is_left_out(value):
-            self.wrong(path, REFUSAL)
+            self.wrong(path, NO_VALUE)
         elif field.message_type is not None:
             self.any_message(value, container.add(), path)
         else:

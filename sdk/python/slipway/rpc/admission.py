@@ -1,8 +1,9 @@
-"""The stage that refuses work: too much of it at once, or any when the server is about to end.
+"""The stages that bound work: too much of it at once, any when the server is about to end, and what takes too long.
 
 gRPC's own cap answers RESOURCE_EXHAUSTED without a reason, which a caller cannot distinguish from a message that is too
 large, and it counts health checks and streams. So the caps are here, and gRPC's stands far behind them. No caller can
-take all places: a quarter of them is for others, and streams, which may stay for ever, have places of their own.
+take all places: a quarter of them is for others, and streams, which may stay for ever, have places of their own. The
+time of every unary call is bounded, whether or not its caller did that.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from slipway.contract.errors import Draining, Overloaded
+from slipway.contract.errors import DeadlineExceeded, Draining, Overloaded
 from slipway.rpc import ServicerContext
 from slipway.rpc.call import Call, Proceed
 from slipway.rpc.presence import RETRY_AFTER, caller_of
@@ -102,3 +103,29 @@ class _Places:
 
 def _draining() -> Draining:
     return Draining("the server is shutting down; use another instance", retry_after=RETRY_AFTER)
+
+
+class Deadline:
+    """Stops a unary call at the caller's deadline or after ``limit`` seconds, what is earlier."""
+
+    def __init__(self, *, limit: float) -> None:
+        self._limit = limit
+
+    async def __call__(self, call: Call, context: ServicerContext, proceed: Proceed) -> object:
+        """Run the call within its time.
+
+        Raises:
+            DeadlineExceeded: the time is over; the handler was cancelled.
+        """
+        if call.streaming:
+            return await proceed()
+        remaining: float | None = context.time_remaining()
+        seconds = self._limit if remaining is None else min(remaining, self._limit)
+        timer = asyncio.timeout(seconds)
+        try:
+            async with timer:
+                return await proceed()
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            raise DeadlineExceeded("the time for this call is over; it is safe to repeat") from None

@@ -14,7 +14,7 @@ from slipway.contract.errors import ForeignStatus, SlipwayError
 from slipway.contract.status import Failure
 from slipway.rpc.call import REQUEST_ID
 from slipway.rpc.error_mapping import DETAILS
-from slipway.rpc.trace_context import trace_headers
+from slipway.rpc.spans import trace_headers
 from slipway.v1alpha1.reasons import Code
 
 _Request = TypeVar("_Request")

@@ -1,10 +1,12 @@
-"""Who the other side is, by its certificate."""
+"""Who the other side is, by its certificate, and the stage that asks whether it may make a call."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from slipway.contract.roles import SPIFFE, spiffe_id
 from slipway.rpc import ServicerContext
+from slipway.rpc.call import Call, Proceed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +38,33 @@ def identity_of(context: ServicerContext) -> Identity | None:
     if b"ssl" not in properties.get("transport_security_type", ()):
         return None
     return Identity.of_uris(uri.decode("utf-8", errors="replace") for uri in properties.get("peer_uri", ()))
+
+
+class Policy(Protocol):
+    """Decides about one call; ``identity`` is None on a connection without TLS (loopback only)."""
+
+    def __call__(self, call: Call, identity: Identity | None) -> None:
+        """Return when it is allowed.
+
+        Raises:
+            Unauthenticated: an identity is needed.
+            PermissionDenied: this identity may not.
+        """
+
+
+class Authorisation:
+    """Applies a policy to all calls but health and reflection."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    async def __call__(self, call: Call, context: ServicerContext, proceed: Proceed) -> object:
+        """Run the call if the policy allows it."""
+        if not call.is_infrastructure:
+            self._policy(call, identity_of(context))
+        return await proceed()
+
+
+def allow_all(call: Call, identity: Identity | None) -> None:
+    """Allow every caller that got through TLS."""
+    del call, identity

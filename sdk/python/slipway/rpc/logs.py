@@ -14,7 +14,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from slipway.contract.control_characters import escape_controls
 from slipway.rpc.error_mapping import describe_exception
-from slipway.rpc.trace_context import trace_id
+from slipway.rpc.spans import trace_id
 
 LogFormat = Literal["auto", "json", "console"]
 

@@ -17,8 +17,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, TracerProvid
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from slipway.rpc.call import Call
-from slipway.rpc.spans import Attributes, end_spans, export_spans
-from slipway.rpc.trace_context import trace_headers, trace_id
+from slipway.rpc.spans import Attributes, end_spans, export_spans, trace_headers, trace_id
 from slipway.v1alpha1.reasons import Code
 
 _NAME = "slipway"

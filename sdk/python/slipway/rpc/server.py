@@ -9,15 +9,14 @@ import grpc.aio
 import structlog
 from google.protobuf.descriptor import ServiceDescriptor
 
-from slipway.rpc.admission import Admission
-from slipway.rpc.authorisation import Authorisation, Policy, allow_all
+from slipway.rpc.admission import Admission, Deadline
 from slipway.rpc.call import Stage
 from slipway.rpc.chain import Chain
-from slipway.rpc.deadline import Deadline
 from slipway.rpc.error_mapping import map_errors
 from slipway.rpc.file_limit import ConnectionLimits
 from slipway.rpc.health import SERVICE as HEALTH
 from slipway.rpc.health import Health
+from slipway.rpc.identity import Authorisation, Policy, allow_all
 from slipway.rpc.presence import Presence
 from slipway.rpc.request_scope import request_scope
 from slipway.rpc.settings import ServerSettings

@@ -1,15 +1,17 @@
-"""The stage that measures calls: a span and a duration for each, by recorders (see recorders.py).
+"""The stage that measures calls, a span and a duration for each, and the recorders that the settings ask for.
 
 The interceptor of opentelemetry-contrib records exception texts and gets codes wrong for aborted calls, so this is our
-own. What is recorded is a closed list: service, method, code, reason, duration.
+own. What is recorded is a closed list: service, method, code, reason, duration. Recorders are loaded only when they are
+asked for: they cost memory.
 """
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from slipway.rpc import ServicerContext
 from slipway.rpc.call import Call, Proceed
+from slipway.rpc.settings import ServerSettings
 
 
 class Recorder(Protocol):
@@ -44,3 +46,23 @@ class Telemetry:
             seconds = time.perf_counter() - start
             for recorder, token in zip(self._recorders, tokens, strict=True):
                 recorder.finished(call, token, seconds=seconds)
+
+
+def configured_recorders(settings: ServerSettings, *, service: str, collectors: Sequence[Any] = ()) -> list[Recorder]:
+    """Give the recorders that the settings ask for; none by default, and then nothing of theirs is imported.
+
+    ``collectors`` are a service's own metrics, in the shape of prometheus_client's.
+
+    Raises:
+        ImportError: traces are asked for and the extra ``slipway-sdk[otlp]`` is not installed.
+    """
+    recorders: list[Recorder] = []
+    if settings.metrics_address is not None:
+        from slipway.rpc.prometheus import PrometheusRecorder  # noqa: PLC0415  # only with a metrics address
+
+        recorders.append(PrometheusRecorder.serving(settings.metrics_address, collectors))
+    if settings.otlp_endpoint is not None:
+        from slipway.rpc.otlp import OtlpRecorder  # noqa: PLC0415  # an optional dependency
+
+        recorders.append(OtlpRecorder.exporting(settings.otlp_endpoint, service=service))
+    return recorders

@@ -7,7 +7,7 @@ from slipway.conformance.check import Checks, Need
 from slipway.conformance.compare import compare
 from slipway.conformance.contents import Contents
 from slipway.conformance.decoders import external
-from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
+from slipway.conformance.decoders.sight import NotServedError, UnreadableError
 from slipway.conformance.outcome import Broken, NotRun, Unverified, all_hold
 from slipway.conformance.session import Session
 from slipway.v1alpha1 import bundle_pb2 as bundlepb

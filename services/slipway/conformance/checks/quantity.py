@@ -53,12 +53,14 @@ async def many_items(session: Session, info: provisionerpb.FormatInfo) -> None:
         raise Unverified(f"the decoder does not see {', '.join(sorted(unseen))}")
 
 
-@CHECKS.check_format("RND-018", features=("os.files",))
+@CHECKS.check_format("RND-018")
 async def wherever_it_is(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """Files arrive in every folder, and on machines of another kind, as they do in the suite's own."""
+    """Files arrive in every folder, and on machines of another kind all does, as in the suite's own."""
     base = await session.base(info)
+    takes_files = "os.files" in {support.id for support in info.features}
+    item = requests.files(requests.file("kind", b"of it\n")) if takes_files else bundlepb.BootstrapBundle()
     problems = []
-    if not requests.is_windows(info):
+    if takes_files and not requests.is_windows(info):
         found = [requests.file(f"{number}", b"here\n") for number in range(len(_FOLDERS))]
         for one, folder in zip(found, _FOLDERS, strict=True):
             one.path = f"{folder}/conformance/a-name-that-is-{'very-' * 40}long"
@@ -68,13 +70,13 @@ async def wherever_it_is(session: Session, info: provisionerpb.FormatInfo) -> No
         problems += await _in_it(session, info, requests.merged(base, bundlepb.BootstrapBundle(), info), of)
     if info.kubernetes_input == requests.PLAN:
         # Whoever takes plans needs nothing of what the bundle says of the machine.
-        request = requests.merged(base, requests.files(requests.file("kind", b"of it\n")), info)
+        request = requests.merged(base, item, info)
         request.bundle.machine.role = clusterpb.ROLE_CONTROL_PLANE
         if (await session.subject.render(request)).ok:
             there = await compared(session, info, request)
             problems += [f"a control plane: {text}" for text in (*there.problems, *there.surplus)]
     for change in _KINDS:
-        request = requests.merged(base, requests.files(requests.file("kind", b"of it\n")), info)
+        request = requests.merged(base, item, info)
         for name, value in change.items():
             setattr(request.target, name, value)
         got = await session.subject.render(request)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from slipway.conformance.decoders import cloud_config, external, ignition, talos, windows
-from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
+from slipway.conformance.decoders.sight import NotServedError, UnreadableError
 from slipway.conformance.options import Options
 from slipway.conformance.outcome import Broken, Unverified
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb

@@ -13,9 +13,7 @@ import yaml
 
 from slipway.conformance.decoders import units
 from slipway.conformance.decoders.cloud_config_storage import searches, storage
-from slipway.conformance.decoders.sight import sees
-from slipway.conformance.decoders.unread import known, other, unread
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.sight import UnreadableError, known, other, sees, unread
 from slipway.conformance.decoders.words import shell_lines, shell_words
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.sight import UnreadableError
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
 

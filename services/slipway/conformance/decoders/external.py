@@ -17,7 +17,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
-from slipway.conformance.decoders.unreadable import NotServedError, UnreadableError
+from slipway.conformance.decoders.sight import NotServedError, UnreadableError
 from slipway.conformance.heartbeat import Heartbeat
 from slipway.conformance.outcome import Unjudged
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb

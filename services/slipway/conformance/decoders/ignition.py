@@ -13,9 +13,7 @@ from typing import Any
 
 from slipway.conformance.decoders.ignition_places import Places
 from slipway.conformance.decoders.ignition_units import unit
-from slipway.conformance.decoders.sight import sees
-from slipway.conformance.decoders.unread import known, unread
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.sight import UnreadableError, known, sees, unread
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import os_pb2 as ospb
 

@@ -7,7 +7,7 @@ A file that is written to another filesystem than the one that is mounted at its
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.sight import UnreadableError
 
 _BY_LABEL = ("LABEL=", "/dev/disk/by-label/")
 

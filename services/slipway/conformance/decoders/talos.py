@@ -2,17 +2,15 @@
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
-from slipway.conformance.decoders.sight import sees
+from slipway.conformance.decoders.sight import UnreadableError, known, other, sees, unread
 from slipway.conformance.decoders.talos_kubernetes import kubernetes
-from slipway.conformance.decoders.talos_others import others
 from slipway.conformance.decoders.talos_secrets import held
-from slipway.conformance.decoders.unreadable import UnreadableError
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
@@ -70,7 +68,7 @@ def _state(
     _extended(node, machine, cluster)
     node.kubernetes.CopyFrom(kubernetes(machine, cluster))
     node.secrets.extend(held(machine, cluster, attachments))
-    state.others.extend(others(main, documents))
+    state.others.extend(_others(main, documents))
     for name, value in (machine.get("nodeLabels") or {}).items():
         node.labels.add(name=name, value=value)
     for taint in (machine["kubelet"].get("extraConfig") or {}).get("registerWithTaints") or []:
@@ -194,3 +192,15 @@ def _sections(registries: dict[str, Any]) -> tuple[dict[str, dict[str, Any]], di
         ca = base64.b64decode(tls["ca"], validate=True) if tls.get("ca") else None
         config[name] = {"tls": {**tls, "ca": ca}, "auth": entry.get("auth")}
     return mirrors, config
+
+
+def _others(main: Mapping[str, Any], documents: Sequence[Mapping[str, Any]]) -> Iterator[statepb.Other]:
+    """Give all that is neither read nor what every machine of Talos has: a rule for a device, a door to its API."""
+    tree = known("talos")
+    yield from unread(main, tree["main"], "")
+    for document in documents:
+        kind = str(document.get("kind", "document"))
+        if kind in tree["documents"]:
+            yield from unread(document, {"apiVersion": None, "kind": None, **tree["documents"][kind]}, f"{kind}.")
+        else:
+            yield other(kind, document)

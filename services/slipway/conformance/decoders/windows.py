@@ -13,8 +13,7 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from xml.etree import ElementTree as ET  # nosec - the suite's subject is its user's own
 
-from slipway.conformance.decoders.sight import sees
-from slipway.conformance.decoders.unreadable import UnreadableError
+from slipway.conformance.decoders.sight import UnreadableError, sees
 from slipway.conformance.decoders.windows_others import other_answers, other_lines
 from slipway.conformance.decoders.words import windows_words
 from slipway.conformance.v1alpha1 import machine_state_pb2 as statepb

@@ -14,17 +14,19 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.importers.cluster_api.infrastructure import infrastructure_of
 from slipway.bootstrapper.importers.foreign_config import ForeignConfig, ImportResult, Surroundings
 from slipway.bootstrapper.importers.kubeadm_import import import_config
-from slipway.bootstrapper.importers.own_endpoint import cluster_of, spec_of
+from slipway.bootstrapper.importers.mapping.endpoint import cluster_of, spec_of
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
-from slipway.contract.source_position import Position
+from slipway.contract.source_position import Position, SourceError
+from slipway.contract.yaml_decode import fill
 from slipway.contract.yaml_document import Shape, Source
+from slipway.contract.yaml_limits import SHORT
+from slipway.contract.yaml_source import load_documents
 from slipway.controller import ownership
 from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.control_planes import ControlPlanes
 from slipway.controller.facts import Facts
 from slipway.controller.halt import Halt
-from slipway.controller.opt_in.annotated_compliance import compliance_of
 from slipway.controller.opt_in.reporting import asks_for_address, reporting_of
 from slipway.controller.question import Depends, Question
 from slipway.controller.reasons import Reason
@@ -40,6 +42,8 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _KUBEADM = "kubeadm"
+
+_COMPLIANCE = ("metadata", "annotations", ownership.COMPLIANCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +190,26 @@ def _add_annotated(spec: specpb.MachineBootstrapSpec, config: Json) -> None:
 
 def _version(facts: Facts) -> str:
     return "" if facts.owner is None else facts.owner.version
+
+
+def compliance_of(config: Json) -> specpb.Compliance | None:
+    """Read the annotation that holds what a SlipwayConfig has in `spec.compliance`; None if the config has none.
+
+    Raises:
+        SourceError: it is no YAML, or holds something else than profiles and waivers; by field path.
+    """
+    if ownership.COMPLIANCE not in (config["metadata"].get("annotations") or {}):
+        return None
+    text = ownership.annotation(config, ownership.COMPLIANCE)
+    source = Source("", Shape(Position(1, 1)))
+    try:
+        documents = load_documents(text, file="", limits=SHORT)
+    except SourceError as error:
+        raise SourceError(source.problem(_COMPLIANCE, problem.message) for problem in error.problems) from None
+    if len(documents) != 1:
+        raise SourceError([source.problem(_COMPLIANCE, "must be one mapping in YAML, with profiles and waivers")])
+    compliance = specpb.Compliance()
+    problems = fill(documents[0].value, compliance, path=_COMPLIANCE, document=KUBEADM_CONFIGS.kind)
+    if problems:
+        raise SourceError(source.problem(path, message) for path, message in problems)
+    return compliance

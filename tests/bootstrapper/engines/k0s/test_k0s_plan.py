@@ -78,6 +78,18 @@ def test_machines_join_by_a_token_of_their_own_kind(  # noqa: PLR0913, PLR0917  
     assert encodings["slipway.dev/cluster-ca"] == contentpb.SPLICE_ENCODING_BASE64
 
 
+@pytest.mark.parametrize("host", ["fd00::1", "[fd00::1]"])
+def test_an_address_has_brackets_only_where_its_port_follows(plan: Make, host: str) -> None:
+    """k0s takes the external address as it is, as a name of its certificates, too."""
+    endpoint = {"host": host, "port": 6443}
+    assert plan("ROLE_INIT", endpoint=endpoint).document(CONFIG)["spec"]["api"]["externalAddress"] == "fd00::1"
+    servers = [
+        plan(role, endpoint=endpoint).document(path)["clusters"][0]["cluster"]["server"]
+        for role, path in (("ROLE_CONTROL_PLANE", JOIN), ("ROLE_WORKER", BOOTSTRAP))
+    ]
+    assert servers == ["https://[fd00::1]:9443", "https://[fd00::1]:6443"]
+
+
 def test_the_configuration_has_what_the_spec_says(plan: Make) -> None:
     """API server, components, networks of both families, add-ons, images; reports to the makers are off."""
     spec = {

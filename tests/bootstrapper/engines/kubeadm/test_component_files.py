@@ -1,9 +1,12 @@
 """Files of control-plane components: on the machine, mounted into the pod, named by an argument."""
 
+import json
 from typing import Any
 
 import pytest
 import yaml
+
+from tests.bootstrapper.engines.kubeadm.conftest import PROVIDER_LAYOUT
 
 CONTROL_PLANE = "intent { kubernetes { control_plane { %s } } }"
 EVERYTHING = (
@@ -97,3 +100,38 @@ def test_an_argument_of_both_is_refused(machines: Any) -> None:
     (refusal,) = machines.plan("ROLE_INIT", CONTROL_PLANE % text).refusals
     assert refusal.path == "intent.kubernetes.control_plane.api_server.arguments[1]"
     assert refusal.feature == "kubernetes.control_plane.api_server.arguments"
+
+
+def test_an_imported_control_plane_that_joins_is_patched(machines: Any) -> None:
+    """Its ConfigMap is Cluster API's, which knows none of them: each argument, and each path that a pod must see."""
+    result = machines.plan("ROLE_CONTROL_PLANE", EVERYTHING, PROVIDER_LAYOUT)
+    patches = {
+        file.path.rpartition("/")[2]: json.loads(machines.text(file.content))
+        for file in result.files
+        if "kubeadm-patches/" in file.path
+    }
+    pods = ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
+    assert sorted(patches) == sorted(
+        [f"{pod}slipway+strategic.json" for pod in pods] + [f"{pod}slipway+json.json" for pod in pods[:2]]
+    )
+    added = [entry["value"] for entry in patches["kube-apiserverslipway+json.json"]]
+    assert added == [f"--{name}={value}" for name, value in API_SERVER.items()]
+    assert {(entry["op"], entry["path"]) for entry in patches["kube-apiserverslipway+json.json"]} == {
+        ("add", "/spec/containers/0/command/-")
+    }
+    init = cluster(machines, EVERYTHING)["apiServer"]["extraVolumes"]
+    spec = patches["kube-apiserverslipway+strategic.json"]["spec"]
+    assert [(volume["name"], *volume["hostPath"].values()) for volume in spec["volumes"]] == [
+        (volume["name"], volume["hostPath"], volume["pathType"]) for volume in init
+    ]
+    (container,) = spec["containers"]
+    assert container["name"] == "kube-apiserver"
+    assert [(mount["name"], mount["mountPath"], mount["readOnly"]) for mount in container["volumeMounts"]] == [
+        (volume["name"], volume["mountPath"], volume.get("readOnly", False)) for volume in init
+    ]
+
+
+@pytest.mark.parametrize(("role", "layout"), [("ROLE_INIT", PROVIDER_LAYOUT), ("ROLE_CONTROL_PLANE", "")])
+def test_others_are_not_patched(machines: Any, role: str, layout: str) -> None:
+    """The first machine writes the ConfigMap, and Slipway's own later ones find there what it wrote."""
+    assert not [file for file in machines.plan(role, EVERYTHING, layout).files if "patches" in file.path]

@@ -1,10 +1,15 @@
 """kubeadm's own loader takes what the engine writes, strictly, and understands what was meant."""
 
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from slipway.bootstrapper.engines.kubeadm.patches import argument_patch
+from tests.bootstrapper.engines.kubeadm.conftest import PROVIDER_LAYOUT
+from tests.bootstrapper.engines.kubeadm.test_component_files import API_SERVER, EVERYTHING
 from tools.oracles import finding, kubeadm
 from tools.oracles.kubeadm import Action
 
@@ -130,3 +135,60 @@ def test_both_apis_mean_the_same(engine: Any, machines: Any) -> None:
         found.append((registration, discovery))
     assert found[0] == found[1]
     assert yaml.safe_load(machines.config("ROLE_WORKER", EVERY_API))["timeouts"]["tlsBootstrap"] == "1m30s"
+
+
+LISTED = "kubeadm.k8s.io/v1beta4", '[{name: audit-log-maxage, value: "7"}, {name: odd, value: kept}]'
+MAPPED = "kubeadm.k8s.io/v1beta3", '{audit-log-maxage: "7", odd: kept}'
+CLUSTER_API = """apiVersion: kubeadm.k8s.io/v1beta4
+kind: InitConfiguration
+localAPIEndpoint: {advertiseAddress: 192.0.2.1}
+nodeRegistration: {name: node, criSocket: unix:///run/containerd/containerd.sock}
+patches: {directory: /etc/slipway/kubeadm-patches}
+---
+apiVersion: kubeadm.k8s.io/v1beta4
+kind: ClusterConfiguration
+kubernetesVersion: %s
+apiServer: {extraArgs: [{name: audit-log-maxage, value: "7"}, {name: odd, value: kept}]}
+"""
+"""What Cluster API writes into kubeadm's ConfigMap: nothing of the files of components."""
+
+
+@pytest.mark.parametrize("version", ["1.30", "1.34"])
+def test_kubeadm_patches_a_control_plane_that_joins(machines: Any, engine: Any, version: str, tmp_path: Path) -> None:
+    """Its static pods have the arguments behind those of the ConfigMap, and see the files."""
+    engine(f"kubeadm-{version}")
+    result = machines.plan("ROLE_CONTROL_PLANE", EVERYTHING, PROVIDER_LAYOUT)
+    for file in result.files:
+        if "kubeadm-patches/" in file.path:
+            path = tmp_path / file.path.lstrip("/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(machines.text(file.content))
+    patches = tmp_path / "etc/slipway/kubeadm-patches"
+    (patches / "etcdcontrols+json.json").write_bytes(argument_patch([("auto-tls", "false")]))
+    config = CLUSTER_API % f"v{version}.0"
+    for new, old in zip(LISTED, MAPPED, strict=True):
+        config = config if version == "1.34" else config.replace(new, old)
+    (tmp_path / "kubeadm.yaml").write_text(config)
+    for phase, which in (("control-plane", "all"), ("etcd", "local")):
+        call = [kubeadm.program(version=version), "init", "phase", phase, which, "--config=/kubeadm.yaml"]
+        done = subprocess.run([*call, f"--rootfs={tmp_path}"], capture_output=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr.decode()
+    pods = {path.stem: yaml.safe_load(path.read_text()) for path in tmp_path.glob("etc/kubernetes/manifests/*.yaml")}
+    command = pods["kube-apiserver"]["spec"]["containers"][0]["command"]
+    assert command[-len(API_SERVER) :] == [f"--{name}={value}" for name, value in API_SERVER.items()]
+    assert {"--odd=kept", "--audit-log-maxage=7"} <= set(command)
+    assert (
+        "--config=/etc/kubernetes/slipway/scheduler/policy"
+        in pods["kube-scheduler"]["spec"]["containers"][0]["command"]
+    )
+    assert pods["etcd"]["spec"]["containers"][0]["command"][-1] == "--auto-tls=false"
+    spec = pods["kube-apiserver"]["spec"]
+    volumes = {volume["name"]: volume["hostPath"] for volume in spec["volumes"]}
+    mounts = {mount["name"]: mount for mount in spec["containers"][0]["volumeMounts"]}
+    assert volumes["slipway-audit-log"] == {"path": "/var/log/a", "type": "DirectoryOrCreate"}
+    assert mounts["slipway-audit-log"] == {"name": "slipway-audit-log", "mountPath": "/var/log/a"}
+    path = "/etc/kubernetes/slipway/api-server/encryption-configuration"
+    assert volumes["slipway-encryption-configuration"] == {"path": path, "type": "File"}
+    assert mounts["slipway-encryption-configuration"]["mountPath"] == path
+    assert mounts["slipway-encryption-configuration"]["readOnly"] is True
+    assert {"k8s-certs", "ca-certs"} <= volumes.keys()

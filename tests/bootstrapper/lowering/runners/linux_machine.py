@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
+from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps
 from slipway.contract.content import SecretIndex, content_bytes
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -191,3 +192,22 @@ class LinuxMachine:
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
+
+
+def install(machine: LinuxMachine, result: LoweredSteps) -> list[str]:
+    """Put the files there; give the entry point."""
+    machine.write(result.files)
+    return list(result.entrypoint.argv)
+
+
+def ran(machine: LinuxMachine) -> list[str]:
+    """Give the steps that ran, in order."""
+    path = machine.path("/ran")
+    return path.read_text().split() if path.exists() else []
+
+
+def fifo(machine: LinuxMachine, name: str) -> Path:
+    """Make a named pipe, on which a test and a step can wait for each other."""
+    path = machine.path(name)
+    os.mkfifo(path)
+    return path

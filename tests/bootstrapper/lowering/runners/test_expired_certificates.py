@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from slipway.bootstrapper.delivery.stubs.formats import STUBS
 from slipway.bootstrapper.delivery.stubs.source import Source
-from slipway.bootstrapper.delivery.stubs.table import STUBS
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal
 from slipway.diagnosis.bootstrap_events import event_of

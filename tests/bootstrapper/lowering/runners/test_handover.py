@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from slipway.bootstrapper.artifacts.agent import IMAGE_PATHS, ResolvedAgent
-from slipway.bootstrapper.assembly.agent_items import add_agent
+from slipway.bootstrapper.assembly.neutral import add_agent
 from slipway.bootstrapper.compilation.own_steps import surround
 from slipway.bootstrapper.lowering.runners.linux_file import RUN_PROGRAM
 from slipway.bootstrapper.lowering.runners.lower_steps import LoweredSteps

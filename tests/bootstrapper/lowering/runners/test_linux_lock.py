@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
-from tests.bootstrapper.lowering.runners.linux_runs import fifo, install, ran
+from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine, fifo, install, ran
 from tests.bootstrapper.lowering.runners.plans import (
     lowered,
     note,

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
-from tests.bootstrapper.lowering.runners.linux_runs import fifo, install, ran
+from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine, fifo, install, ran
 from tests.bootstrapper.lowering.runners.plans import (
     POST,
     PRE,

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from slipway.v1alpha1 import plan_pb2 as planpb
-from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine
-from tests.bootstrapper.lowering.runners.linux_runs import fifo, install, ran
+from tests.bootstrapper.lowering.runners.linux_machine import LinuxMachine, fifo, install, ran
 from tests.bootstrapper.lowering.runners.plans import (
     BOOTSTRAP,
     POST,

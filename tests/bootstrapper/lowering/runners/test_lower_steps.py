@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.bootstrapper.lowering.runners import program as programs
+from slipway.bootstrapper.lowering import program_text as programs
 from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal

@@ -12,8 +12,8 @@ import pytest
 import tree_sitter
 import tree_sitter_powershell
 
+from slipway.bootstrapper.lowering import program_text as programs
 from slipway.bootstrapper.lowering.facts import facts_step
-from slipway.bootstrapper.lowering.runners import program as programs
 from slipway.bootstrapper.lowering.runners.lower_steps import lower_steps
 from slipway.bootstrapper.lowering.runners.wave import Wave
 from slipway.contract.content import literal

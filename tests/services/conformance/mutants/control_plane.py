@@ -37,6 +37,10 @@ def mutants() -> Iterator[Mutant]:
         "a control plane that is a worker", ("RND-019.extended-items",),
         _talos(_as_worker),
     )  # fmt: skip
+    yield Mutant(
+        "no labels on AWS, of a format without files", ("RND-018.wherever-it-is",),
+        Bent(provisioner=_WithoutFiles, before=_no_labels_on_aws),
+    )  # fmt: skip
 
 
 async def _fewer_labels(request: Request, _context: Any) -> None:
@@ -52,6 +56,23 @@ class NewestTalos(TalosProvisioner):
 
     def formats(self) -> Sequence[provisionerpb.FormatInfo]:
         return super().formats()[:1]
+
+
+class _WithoutFiles(NewestTalos):
+    """Whatever takes an intent may take nothing else."""
+
+    def formats(self) -> Sequence[provisionerpb.FormatInfo]:
+        (newest,) = super().formats()
+        made = provisionerpb.FormatInfo()
+        made.CopyFrom(newest)
+        del made.features[:]
+        made.features.extend(support for support in newest.features if not support.id.startswith("os.files"))
+        return [made]
+
+
+async def _no_labels_on_aws(request: Request, _context: Any) -> None:
+    if request.target.infrastructure == "aws":
+        request.bundle.intent.kubernetes.node.ClearField("labels")
 
 
 def _talos(before: Callable[[Request, Any], Awaitable[None]]) -> Bent:

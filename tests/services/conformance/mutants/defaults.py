@@ -7,7 +7,7 @@ from typing import Any
 from google.rpc.error_details_pb2 import ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from slipway.conformance.json_text import json_string
+from slipway.conformance.contents import json_string
 from slipway.v1alpha1 import content_pb2 as contentpb
 from tests.services.conformance.bent import Bent, Request, Response, Servicer, abort
 from tests.services.conformance.mutants.mutant import Mutant

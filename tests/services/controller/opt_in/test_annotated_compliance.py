@@ -3,10 +3,11 @@
 import json
 
 import pytest
+import yaml
 
 from slipway.controller import ownership
 from tests.services.controller.opt_in.opted_in import OptedIn
-from tests.services.controller.scene import CLUSTER
+from tests.services.controller.scene import CLUSTER, KUBECONFIG
 
 LEVEL_1 = "cis-kubernetes-1.10/level-1"
 
@@ -34,6 +35,42 @@ async def test_a_first_control_plane_meets_its_profile() -> None:
     for part in ("kubeadm init --config", "profiling", "audit-log-path", "encryption-provider-config"):
         assert part in user_data
     assert scene.api.find("Secret", f"{CLUSTER}-slipway.dev.encryption-key")
+
+
+@pytest.mark.parametrize("plugins", ["", "PodSecurity,NodeRestriction"])
+async def test_a_control_plane_that_joins_brings_the_arguments_of_its_profile(plugins: str) -> None:
+    """Cluster API writes kubeadm's ConfigMap from the KubeadmControlPlane, which has none of them."""
+    scene = OptedIn()
+    scene.cluster(initialized=False)
+    profile = {ownership.COMPLIANCE: f"profiles: [{LEVEL_1}]"}
+    scene.config("first", annotations=profile, owner=scene.machine("first", control_plane=True))
+    await scene.reconcile("first")
+    scene.cluster()
+    scene.secret(f"{CLUSTER}-kubeconfig", {"value": KUBECONFIG})
+    owner = scene.machine(control_plane=True)
+    arguments = [{"name": "enable-admission-plugins", "value": plugins}] if plugins else []
+    spec = {"clusterConfiguration": {"apiServer": {"extraArgs": arguments}}, "joinConfiguration": {"controlPlane": {}}}
+    document = yaml.safe_load(await rendered(scene, f"profiles: [{LEVEL_1}]", owner=owner, spec=spec))
+    files = {file["path"].rpartition("/")[2]: file["content"] for file in document["write_files"]}
+    patched = {
+        name: [entry["value"] for entry in json.loads(content)]
+        for name, content in files.items()
+        if name.endswith("+json.json")
+    }
+    assert sorted(patched) == [
+        f"kube-{name}+json.json"
+        for name in ("apiservercontrols", "apiserverslipway", "controller-managercontrols", "schedulercontrols")
+    ]
+    controls = patched["kube-apiservercontrols+json.json"]
+    assert "--profiling=false" in controls
+    own = plugins or "NodeRestriction"
+    assert [value for value in controls if value.startswith(f"--enable-admission-plugins={own},")]
+    assert (
+        "--encryption-provider-config=/etc/kubernetes/slipway/api-server/encryption-configuration"
+        in (patched["kube-apiserverslipway+json.json"])
+    )
+    config = next(content for name, content in files.items() if name == "kubeadm-join-config.yaml")
+    assert yaml.safe_load(config)["patches"] == {"directory": "/etc/slipway/kubeadm-patches"}
 
 
 @pytest.mark.parametrize("chosen", [True, False])

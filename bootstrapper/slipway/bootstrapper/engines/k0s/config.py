@@ -6,6 +6,7 @@ from ipaddress import ip_network
 from slipway.bootstrapper.engines.arguments import argument_map
 from slipway.bootstrapper.engines.component_files import API_SERVER, CONTROLLER_MANAGER, SCHEDULER, ComponentFiles
 from slipway.bootstrapper.engines.documents.spliced import Text
+from slipway.bootstrapper.engines.endpoint import bare_host
 from slipway.bootstrapper.engines.k0s.documents import (
     Api,
     ClusterConfig,
@@ -51,7 +52,7 @@ def _api(request: K0sRequest, files: ComponentFiles) -> Api:
     control_plane = request.kubernetes.control_plane
     return Api(
         address=_address(request),
-        external_address=request.intent.cluster.endpoint.host,
+        external_address=bare_host(request.intent.cluster.endpoint),
         port=request.api_port,
         sans=tuple(control_plane.api_server_sans),
         extra_args=_arguments(request, files, API_SERVER, control_plane.api_server),

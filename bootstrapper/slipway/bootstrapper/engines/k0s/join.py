@@ -14,7 +14,6 @@ from slipway.bootstrapper.engines.k0s.secrets import CONTROL_PLANE_TOKEN
 from slipway.bootstrapper.engines.request import KUBERNETES, PRIVATE
 from slipway.bootstrapper.engines.texts import base64_text, document_content, secret_text, secret_value
 from slipway.contract.errors import CredentialsMissing
-from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
 
 CONTROL_PLANE_FILE = "/etc/slipway/k0s-join.conf"
@@ -55,9 +54,8 @@ def join_path(request: K0sRequest) -> str:
 def _server(request: K0sRequest) -> str:
     endpoint = request.intent.cluster.endpoint
     if request.joins_control_plane:
-        joining = clusterpb.Cluster(endpoint=clusterpb.Endpoint(host=endpoint.host, port=JOIN_PORT))
-        return f"https://{host_port(joining)}"
-    return f"https://{request.kubernetes.discovery.token.endpoint or host_port(request.intent.cluster)}"
+        return f"https://{host_port(endpoint, port=JOIN_PORT)}"
+    return f"https://{request.kubernetes.discovery.token.endpoint or host_port(endpoint)}"
 
 
 def _token(request: K0sRequest) -> Text:

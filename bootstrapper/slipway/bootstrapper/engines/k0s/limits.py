@@ -1,7 +1,8 @@
 """What k0s, or its role, cannot have: refused by field before there is a machine."""
 
+from slipway.bootstrapper.engines.endpoint import DEFAULT_PORT
 from slipway.bootstrapper.engines.k0s.features import FEATURES, REMEDIES
-from slipway.bootstrapper.engines.k0s.request import API_PORT, NAME, OPTIONS, K0sRequest
+from slipway.bootstrapper.engines.k0s.request import NAME, OPTIONS, K0sRequest
 from slipway.bootstrapper.engines.program_flags import check_component_flags, check_kubelet_flags
 from slipway.bootstrapper.engines.remarks import PARTLY_HONOURED
 from slipway.bootstrapper.engines.request import KUBERNETES, NODE
@@ -85,7 +86,7 @@ def _check_runtime(request: K0sRequest, bundle: bundlepb.BootstrapBundle) -> Non
 
 def _check_endpoint(request: K0sRequest) -> None:
     """k0s reaches its API servers at the endpoint's host, by the port on which they listen."""
-    port = request.intent.cluster.endpoint.port or API_PORT
+    port = request.intent.cluster.endpoint.port or DEFAULT_PORT
     if port != request.api_port:
         request.remarks.refuse(
             "kubernetes.cluster.endpoint",

@@ -1,9 +1,8 @@
 """Arguments of components: lists of name and value, whose conflicts are found before kubeadm sees them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-from slipway.bootstrapper.engines.documents.spliced import Text
 from slipway.bootstrapper.engines.kubeadm.documents.v1beta4 import Arg
 from slipway.bootstrapper.engines.kubeadm.kubeadm_api import KubeadmApi
 from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
@@ -31,9 +30,7 @@ def user_arguments(
     return given
 
 
-def refuse_doubled(
-    remarks: Remarks, arguments: Sequence[Arg], own: dict[str, Text], *, feature: str, path: str
-) -> None:
+def refuse_doubled(remarks: Remarks, arguments: Sequence[Arg], own: Container[str], *, feature: str, path: str) -> None:
     """Refuse arguments of the user's that the engine sets from another field of the spec."""
     for index, argument in enumerate(arguments):
         if argument.name in own:

@@ -34,7 +34,7 @@ def cluster_configuration(request: EngineRequest, files: ComponentFiles) -> v1be
     return v1beta4.ClusterConfiguration(
         kubernetes_version=str(request.version),
         cluster_name=request.intent.cluster.name,
-        control_plane_endpoint=host_port(request.intent.cluster),
+        control_plane_endpoint=host_port(request.intent.cluster.endpoint),
         networking=_networking(request),
         etcd=_etcd(request),
         api_server=_api_server(request, files),
@@ -105,7 +105,7 @@ def _mounts(files: ComponentFiles, component: str) -> Iterator[HostPathMount]:
             host_path=path.path,
             mount_path=path.path,
             read_only=not path.folder,
-            path_type="DirectoryOrCreate" if path.folder else "File",
+            path_type=path.type,
         )
 
 

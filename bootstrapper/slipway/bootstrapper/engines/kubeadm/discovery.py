@@ -53,7 +53,7 @@ def _by_token(request: EngineRequest) -> BootstrapTokenDiscovery:
             "a joining machine needs a bootstrap token: provide the cluster's own, or set discovery.token.token",
             metadata={"credentials": "slipway.dev/bootstrap-token:token"},
         )
-    endpoint = given.endpoint or host_port(request.intent.cluster)
+    endpoint = given.endpoint or host_port(request.intent.cluster.endpoint)
     if not endpoint:
         raise BundleInvalid(
             "a joining machine needs the cluster's endpoint",

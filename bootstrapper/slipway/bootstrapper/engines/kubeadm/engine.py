@@ -1,6 +1,6 @@
 """The kubeadm engine itself: a pure function from a neutral bundle to files and steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from slipway.bootstrapper.credentials.cluster_secrets import cluster_declarations
 from slipway.bootstrapper.engines.component_files import ComponentFiles, component_files
@@ -18,7 +18,7 @@ from slipway.bootstrapper.engines.kubeadm.layout import RUN_PROBE, Layout, own_l
 from slipway.bootstrapper.engines.kubeadm.limits import NEWEST, check_limits
 from slipway.bootstrapper.engines.kubeadm.machine import init_configuration, join_configuration
 from slipway.bootstrapper.engines.kubeadm.machine_values import set_machine_values
-from slipway.bootstrapper.engines.kubeadm.patches import patch_files, patch_folder
+from slipway.bootstrapper.engines.kubeadm.patches import argument_patch, patch_files, patch_folder
 from slipway.bootstrapper.engines.kubeadm.pki import pki_files
 from slipway.bootstrapper.engines.kubeadm.remarks import KubeadmRemarks
 from slipway.bootstrapper.engines.kubeadm.request import NAME, EngineRequest, root_file
@@ -26,6 +26,7 @@ from slipway.bootstrapper.engines.kubeadm.steps import steps
 from slipway.bootstrapper.engines.request import PRIVATE, VERSION_PATH, supported_version
 from slipway.bootstrapper.engines.result import EngineResult
 from slipway.bootstrapper.engines.texts import document_content
+from slipway.contract.content import literal
 from slipway.contract.errors import UnsupportedFeature, Violation
 from slipway.contract.features import unsupported
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -64,6 +65,12 @@ class KubeadmEngine(Engine):
         del kubernetes
         return cluster_declarations()
 
+    def add_arguments(self, options: specpb.EngineOptions, arguments: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Add patches: kubeadm takes the arguments from its ConfigMap, which Cluster API may have written."""
+        for program, added in arguments.items():
+            name = f"{program}controls+json.json"
+            options.kubeadm.patches.add(name=name, content=literal(argument_patch(added)))
+
     def build_plan(self, bundle: bundlepb.BootstrapBundle, served: provisionerpb.FormatInfo) -> EngineResult:
         """Turn the intent of a neutral bundle into files and steps. The bundle is not changed.
 
@@ -91,7 +98,7 @@ class KubeadmEngine(Engine):
                 *pki_files(request),
                 *of_components.files,
                 *_static_pods(request),
-                *patch_files(request),
+                *patch_files(request, of_components),
                 *discovery,
                 config,
             ),
@@ -156,7 +163,7 @@ def _component_files(request: EngineRequest) -> ComponentFiles:
 
 
 def _documents(request: EngineRequest, of_components: ComponentFiles) -> list[dict[str, Tree]]:
-    patches = patch_folder(request)
+    patches = patch_folder(request, of_components)
     is_old = request.api is KubeadmApi.V1BETA3
     values = request.options.machine_values
     if not request.creates_cluster:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from slipway.bootstrapper.engines.endpoint import DEFAULT_PORT
 from slipway.bootstrapper.importers.cluster_api.class_patches import ClassPatches, Holder
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterClassSpec, ClusterSpec
 from slipway.bootstrapper.importers.cluster_api.families import family_of_control_plane
@@ -166,7 +167,7 @@ class Clusters:
             return
         if not facts.endpoint.host:
             self.objects.note(each, "the endpoint of the cluster is not known: a placeholder is used")
-            facts.endpoint.CopyFrom(clusterpb.Endpoint(host=ADDRESS, port=6443))
+            facts.endpoint.CopyFrom(clusterpb.Endpoint(host=ADDRESS, port=DEFAULT_PORT))
         if not facts.kubernetes_version:
             self.objects.note(each, "the Kubernetes version of the cluster is not known: a placeholder is used")
             facts.kubernetes_version = KUBERNETES_VERSION

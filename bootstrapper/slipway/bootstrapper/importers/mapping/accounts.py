@@ -1,6 +1,6 @@
 """users[] and what becomes of the image's own user; the same account means the same on every system."""
 
-from slipway.bootstrapper.assembly.structure import IMAGES_OWN_USER
+from slipway.bootstrapper.assembly.accounts import IMAGES_OWN_USER
 from slipway.bootstrapper.importers.kubeadm_config.os_items import User
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place

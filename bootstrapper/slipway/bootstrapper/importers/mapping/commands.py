@@ -4,14 +4,18 @@ In the kubeadm provider's layout one shell runs them still. Where the runner sta
 own, on other formats, commands that leave something behind in the shell are put together into one script with those
 after them. So are, everywhere, commands that begin what a later one ends, such as a loop. All others stay apart, so
 that a failure names its line.
+
+Some pre-commands edit what today's provider put on the machine, in one place for cloud-config and in another for
+ignition. A command that knows the places of one format only does nothing sensible anywhere else: it binds the config to
+that format.
 """
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import re2
 
-from slipway.bootstrapper.importers import layout_paths
 from slipway.bootstrapper.importers.mapping.context import IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.shell_construct import is_whole
@@ -30,6 +34,11 @@ _LEAVES_SOMETHING = re2.compile(
     r"|[A-Za-z_]\w*(?:\[[^\]\n]{0,64}\])?\+?="
     r"(?:[^\s;&|\"'$(`]*(?:[ \t]+\w+=[^\s;&|\"'$(`]*)*[ \t]*(?:$|[;&|\n}])|[\"'$(`]))"
 )
+
+_LAYOUT_PATHS = {
+    "cloud-config": ("/run/kubeadm/kubeadm.yaml", "/run/kubeadm/kubeadm-join-config.yaml", "/run/kubeadm"),
+    "ignition": ("/etc/kubeadm.yml", "/etc/kubeadm.sh", "kubeadm.service"),
+}
 
 
 def set_commands(
@@ -51,7 +60,7 @@ def set_commands(
             if text.strip() and not (phase == "pre" and index in skipped)
         ]
         for index, text in kept:
-            if layout_paths.binds(text, context.format):
+            if binds(text, context.format):
                 context.findings.bind(place.at(name, index))
         # On every boot only cloud-init itself knows the machine by then.
         reader = replace(context, facts=False, whole=True) if phase == "boot" else context
@@ -124,3 +133,17 @@ def _together(context: Context, place: Place, texts: Sequence[tuple[int, str]]) 
 def _command(context: Context, place: Place, script: contentpb.Content) -> planpb.Command:
     interpreter = planpb.INTERPRETER_CMD if context.windows else planpb.INTERPRETER_SH
     return planpb.Command(script=script, interpreter=interpreter, origin=place.origin())
+
+
+def _known_formats(command: str) -> frozenset[str]:
+    """Give the formats whose files a command names."""
+    return frozenset(name for name, paths in _LAYOUT_PATHS.items() if _names_one_of(command, paths))
+
+
+def binds(command: str, format_name: str) -> bool:
+    """Return whether a command knows the files of its own format and of no other."""
+    return _known_formats(command) == {format_name}
+
+
+def _names_one_of(command: str, paths: Iterable[str]) -> bool:
+    return any(re.search(rf"(?<![\w/.-]){re.escape(path)}(?![\w-])", command) for path in paths)

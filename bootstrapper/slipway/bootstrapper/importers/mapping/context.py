@@ -2,15 +2,18 @@
 
 cloud-config is Jinja to cloud-init; in ignition a pre-command may fill kubeadm's file. Both are decided once for
 the whole config, here, and every text goes through one of the readers below.
+
+One infrastructure provider executes user data as a Go template on their way to the machine. What cloud-init is to fill
+in stands there as a Go string, which the provider hands on: {{ `{{ v1.instance_id }}` }}. Here it becomes what
+cloud-init gets to see; what the provider fills in itself stays as it is.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from slipway.bootstrapper.importers import jinja
-from slipway.bootstrapper.importers.executed_template import EXECUTES
 from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, Piece
 from slipway.bootstrapper.importers.mapping.literal_block import from_literal_block, pieces_from_literal_block
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
@@ -44,6 +47,11 @@ _BY_COMMAND = (
     "write the value itself, or have a command of preKubeadmCommands set it: cloud-init fills in what is there"
 )
 _IN_PLACE = "write the value itself"
+
+EXECUTES = "equinix"
+"""The infrastructure whose provider does. Source: the client of Cluster API Provider Packet."""
+
+_QUOTED = re.compile(r"\{\{ *`(\{\{[^`{}]{1,200}\}\})` *\}\}")
 
 
 @dataclass(frozen=True)
@@ -219,3 +227,14 @@ def _segment(part: Piece) -> contentpb.Segment:
 
 def _jinja(text: str) -> contentpb.ExtensionText:
     return contentpb.ExtensionText(id=_JINJA, text=text)
+
+
+def unquoted(tree: Any) -> Any:
+    """Give a config with every quoted expression of cloud-init's as that expression."""
+    if isinstance(tree, str):
+        return _QUOTED.sub(r"\1", tree)
+    if isinstance(tree, dict):
+        return {key: unquoted(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [unquoted(value) for value in tree]
+    return tree

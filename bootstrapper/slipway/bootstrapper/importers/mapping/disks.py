@@ -8,7 +8,7 @@ from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Fi
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
-from slipway.contract.devices import is_partition
+from slipway.contract.paths import is_partition
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from slipway.bootstrapper.engines.endpoint import host_port
 from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import (
     FileDiscoveryKubeConfig,
     KubeConfigCluster,
@@ -18,7 +19,6 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _CA = secretpb.SecretReference(name="slipway.dev/cluster-ca", key="tls.crt")
 _NAME = "default"
-_PORT = 6443
 
 
 def kubeconfig(context: Context, place: Place, config: FileDiscoveryKubeConfig) -> contentpb.Content:
@@ -61,11 +61,8 @@ def _cluster(context: Context, place: Place, cluster: KubeConfigCluster) -> dict
 
 
 def _server(context: Context) -> str:
-    endpoint = context.cluster.endpoint
-    if not endpoint.host:
-        return ""
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    return f"https://{host}:{endpoint.port or _PORT}"
+    server = host_port(context.cluster.endpoint)
+    return f"https://{server}" if server else ""
 
 
 def _checked_base64(context: Context, place: Place, text: str) -> str:

@@ -10,10 +10,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from slipway.bootstrapper.importers.executed_template import EXECUTES
 from slipway.bootstrapper.importers.foreign import Foreign
 from slipway.bootstrapper.importers.kubeadm_config.os_items import File, Filesystem, Ntp, Partition, User
-from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, Context
+from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, EXECUTES, Context
 from slipway.bootstrapper.importers.mapping.files import file_content, file_text
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import content_pb2 as contentpb

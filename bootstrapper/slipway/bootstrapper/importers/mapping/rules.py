@@ -1,11 +1,17 @@
-"""Rules over several fields of a KubeadmConfigSpec, as Cluster API's webhooks check them."""
+"""Rules over several fields of a KubeadmConfigSpec, as Cluster API's webhooks check them, and fields without a use.
+
+Of a config that was written for control planes, too, a worker uses only a part.
+"""
 
 from collections import Counter
+from collections.abc import Collection, Iterator
 
 from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, File, User
 from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import JoinConfiguration, KubeadmConfigSpec
 from slipway.bootstrapper.importers.mapping.context import IGNITION
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
+from slipway.contract.source_position import FieldPath
+from slipway.contract.yaml_document import Tree
 
 _WHOLE = 100
 
@@ -63,3 +69,26 @@ def _check_discovery(findings: Findings, place: Place, join: JoinConfiguration) 
     config = discovery.file.kube_config
     if config is not None and config.user.auth_provider is not None and config.user.exec_ is not None:
         findings.refuse(place.at("file", "kubeConfig", "user"), "only one of authProvider and exec can be set")
+
+
+_OF_CONTROL_PLANES = ("clusterConfiguration", "initConfiguration")
+
+
+def unused_by_workers(tree: Tree, carried: Collection[FieldPath]) -> Iterator[FieldPath]:
+    """Give the outermost fields of which nothing counts on a worker.
+
+    Args:
+        tree: the config, as it was written.
+        carried: fields, as written, that a joining machine gets wherever they stand.
+    """
+    for name in _OF_CONTROL_PLANES if isinstance(tree, dict) else ():
+        if tree.get(name):
+            yield from _unused(tree[name], (name,), carried)
+
+
+def _unused(tree: Tree, path: FieldPath, carried: Collection[FieldPath]) -> Iterator[FieldPath]:
+    if not any(entry[: len(path)] == path for entry in carried):
+        yield path
+    elif isinstance(tree, dict):
+        for key in tree:
+            yield from _unused(tree[key], (*path, key), carried)

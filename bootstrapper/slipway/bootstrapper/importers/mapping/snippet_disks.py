@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from slipway.bootstrapper.importers.container_linux_disks import Disk, Filesystem, Mount, Partition
+from slipway.bootstrapper.importers.container_linux_types import Disk, Filesystem, Mount, Partition
 from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.v1alpha1 import content_pb2 as contentpb

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from slipway.bootstrapper.importers.container_linux_ignition import Ignition, Reference
+from slipway.bootstrapper.importers.container_linux_types import Ignition, Reference
 from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.snippet_disks import EXTENSION

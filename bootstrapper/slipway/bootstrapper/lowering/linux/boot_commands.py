@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from slipway.bootstrapper.lowering.draft import PRIVATE, CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each, free_path, put_file
 from slipway.bootstrapper.lowering.linux.shell import script
-from slipway.bootstrapper.lowering.linux.unit_text import section
+from slipway.bootstrapper.lowering.linux.systemd_units import section
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT as STATE

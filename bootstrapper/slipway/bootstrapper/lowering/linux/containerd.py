@@ -15,7 +15,7 @@ from slipway.bootstrapper.lowering.draft import PRIVATE, PUBLIC, Draft
 from slipway.bootstrapper.lowering.emission import claim, put_file
 from slipway.bootstrapper.lowering.linux.proxy import drop_in_mode, variables
 from slipway.bootstrapper.lowering.linux.shell import script
-from slipway.bootstrapper.lowering.linux.unit_text import environment_drop_in
+from slipway.bootstrapper.lowering.linux.systemd_units import environment_drop_in
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.contract.items import Item

@@ -1,7 +1,11 @@
-"""systemd units and drop-ins are files; they are enabled, disabled, masked and started in one step."""
+"""systemd units and drop-ins: files, which are enabled, disabled, masked and started in one step.
+
+Passes that write units of their own take the text from here. Source of the escapes: systemd.unit(5) on specifiers,
+systemd.syntax(7) and systemd.exec(5) on quoting.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each, put_file
@@ -108,3 +112,20 @@ def _check_install(item: Item) -> None:
         )
     if _is_template(unit) and not any(line.startswith("DefaultInstance=") for line in lines):
         raise CannotLower(item, "a template is enabled by no instance", remedy="name the instance, as in a@1.service")
+
+
+def environment_drop_in(variables: Mapping[str, str]) -> bytes:
+    """Give a drop-in that sets environment variables of a service."""
+    lines = [f"Environment={quoted(f'{name}={value}')}" for name, value in variables.items()]
+    return section("Service", lines)
+
+
+def section(name: str, lines: Iterable[str]) -> bytes:
+    """Give a section of a unit file."""
+    return "".join(f"{line}\n" for line in [f"[{name}]", *lines]).encode()
+
+
+def quoted(word: str) -> str:
+    """Give a word in quotes; backslashes, quotes and specifiers lose their meaning."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{escaped}"'

@@ -6,9 +6,9 @@ What the runner promises stands in `lower_steps`; the manifest's grammar in prog
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from slipway.bootstrapper.lowering.program_text import program
 from slipway.bootstrapper.lowering.runners.linux_file import INSTALL_PROGRAM, PLAN, RUN_PROGRAM, root_file
 from slipway.bootstrapper.lowering.runners.linux_stage import install_step, stage_files
-from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import (
     PHASES,
     FailureRules,

@@ -15,6 +15,7 @@ import shlex
 from collections.abc import Container, Iterator, Sequence
 from typing import TypeGuard
 
+from slipway.bootstrapper.lowering.program_text import program
 from slipway.bootstrapper.lowering.runners.linux_file import (
     INSTALL_PROGRAM,
     PLAN,
@@ -26,7 +27,6 @@ from slipway.bootstrapper.lowering.runners.linux_file import (
 )
 from slipway.bootstrapper.lowering.runners.linux_stage import install_argv, install_step, stage_files
 from slipway.bootstrapper.lowering.runners.literal_events import event_file, report_drop_in, with_events
-from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import FailureRules, in_order, timeout_seconds
 from slipway.bootstrapper.lowering.runners.step_data import is_marker, is_report
 from slipway.bootstrapper.lowering.runners.step_script import (

@@ -10,9 +10,9 @@ writes the events before and behind it, so that a failure of any of its lines is
 
 from collections.abc import Sequence
 
+from slipway.bootstrapper.lowering.program_text import program
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT, RUN, root_file
 from slipway.bootstrapper.lowering.runners.pieces import place
-from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.step_data import is_marker
 from slipway.bootstrapper.lowering.runners.step_script import step_path
 from slipway.contract.content import literal

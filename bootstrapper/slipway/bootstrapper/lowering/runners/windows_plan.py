@@ -6,8 +6,8 @@ What the runner promises stands in `lower_steps`; the manifest's shape in progra
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from slipway.bootstrapper.lowering.program_text import program
 from slipway.bootstrapper.lowering.runners.linux_plan import flags
-from slipway.bootstrapper.lowering.runners.program import program
 from slipway.bootstrapper.lowering.runners.run_order import (
     PHASES,
     FailureRules,

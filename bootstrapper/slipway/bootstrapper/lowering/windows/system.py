@@ -10,7 +10,7 @@ from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import needed
 from slipway.bootstrapper.lowering.windows.powershell import script
 from slipway.contract.items import Item
-from slipway.contract.windows_time_zones import windows_time_zone
+from slipway.contract.times import windows_time_zone
 from slipway.v1alpha1 import os_pb2 as ospb
 
 HOSTNAME, TIME_ZONE, NTP = "windows.hostname", "windows.time-zone", "windows.ntp"

@@ -51,11 +51,11 @@ facts() {
     cat $f
   done
   echo @settings
-  v=$(sed -n 's/^--config=//p' $t/kubelet.args)
+  v=$(sed -n 's/^--config=//p' $t/kubelet.args | sed '$!d')
   cat "$R${v:-/var/lib/kubelet/config.yaml}"
   echo @listening
   awk '$4 == "0A" { print $2 }' $R/proc/net/tcp $R/proc/net/tcp6
-  v=$(sed -n 's/^--encryption-provider-config=//p' $t/kube-apiserver.args)
+  v=$(sed -n 's/^--encryption-provider-config=//p' $t/kube-apiserver.args | sed '$!d')
   echo @provider
   sed -n '/providers:/{n;s/[^A-Za-z]*\([A-Za-z]*\).*/\1/p;q}' "$R$v"
   for f in "$@"; do
