@@ -27,13 +27,13 @@ from slipway.rpc.lifecycle import run
     metavar="URL",
     help="Note there which payloads were fetched, for the controller whose --payload-store it is.",
 )
-@click.option("--report-store", metavar="URL", help="Keep reports of machines there, a URL as for --store.")
+@click.option("--report-store", metavar="URL", help="Where to store reports of machines, a URL as for --store.")
 @click.option(
     "--report-key-file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Let machines write reports by addresses that the first key of this file signs; each of its keys is accepted.",
 )
-@click.option("--report-inbox", metavar="URL", help="Look for reports there, which machines wrote by pre-signed URLs.")
+@click.option("--report-inbox", metavar="URL", help="Bucket with reports that machines upload by pre-signed URLs.")
 @click.option("--report-inbox-seconds", type=float, help="Time between two looks. Default: 30.")
 @click.option("--report-days", type=float, help="Delete older reports. Default: 14.")
 @click.option("--report-bytes", type=int, help="Delete the oldest reports beyond so many bytes. Default: 10 GiB.")
@@ -44,7 +44,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--management-tls-cert-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Directory with tls.crt, tls.key and ca.crt of that server; followed when the files change.",
+    help="Directory with tls.crt, tls.key and ca.crt of that server; reloaded when the files change.",
 )
 @click.option("--report-readers", metavar="LIST", help="Who may read reports: SPIFFE ids, or ID=NAMESPACE.")
 @click.option("--console-callers", metavar="LIST", help="Who may bring the text of consoles, as --report-readers.")
@@ -52,7 +52,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--web-tls-cert-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Directory with tls.crt, tls.key and ca.crt of that page; followed when the files change.",
+    help="Directory with tls.crt, tls.key and ca.crt of that page; reloaded when the files change.",
 )
 @click.option(
     "--web-user-header",
