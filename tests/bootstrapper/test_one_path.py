@@ -53,7 +53,7 @@ REFUSED = {
         "spec.os.links[0].path",
     ),
     "filesystems": ({"filesystems": [{"device": "/dev/sdb1", "format": "ext4"}] * 2}, "spec.os.filesystems[1]"),
-    "mounts": ({"mounts": [{"source": "/dev/sdb1", "path": p} for p in ("/a", "/a/")]}, "spec.os.mounts[1]"),
+    "mounts": ({"mounts": [{"source": "/dev/sdb1", "path": p} for p in ("/run/a", "/var/run/a")]}, "spec.os.mounts[1]"),
     "kernel arguments": (
         {"kernelArguments": [{"argument": "quiet"}, {"argument": "quiet", "absent": True}]},
         "spec.os.kernelArguments[1]",
