@@ -103,7 +103,7 @@ def _check_path(item: Item, draft: Draft) -> None:
             remedy="choose a mount point further below, or Ignition with a filesystem for it that the same spec makes, "
             "on a partition or with overwrite",
         )
-    if path == "none":
+    if not path.startswith("/"):
         raise CannotLower(item, "only swap has no mount point", remedy="write a path that starts with /")
     refuse_read_only(item, draft)
 
