@@ -20,7 +20,7 @@ def _at(path: str, **parts: Any) -> dict[str, Any]:
     return {**DISK, "path": path, **parts}
 
 
-def _placed(error: SpecInvalid) -> list[str]:
+def _fields(error: SpecInvalid) -> list[str]:
     """Give the fields, as they stand in the spec."""
     return sorted(each.path.removeprefix("SlipwayConfig/x: ").removeprefix("spec.") for each in error.violations)
 
@@ -30,7 +30,7 @@ def places(os: dict[str, Any]) -> list[str]:
     try:
         check(subject(json.dumps({"os": os})))
     except SpecInvalid as error:
-        return _placed(error)
+        return _fields(error)
     return []
 
 
@@ -172,7 +172,7 @@ def test_a_link_shares_its_path_with_nothing(os: dict[str, Any], place: str, *, 
         question.spec.imported.kind = "KubeadmConfig"
     with pytest.raises(SpecInvalid) as caught:
         check(question)
-    assert _placed(caught.value) == [place]
+    assert _fields(caught.value) == [place]
 
 
 def config(**parts: Any) -> list[dict[str, Any]]:
@@ -221,7 +221,7 @@ def test_links_of_a_config_lead_the_specs_files_nowhere() -> None:
     os = {"files": [{**FILE, "path": "/opt/a/slipway/x"}]}
     with pytest.raises(SpecInvalid) as caught:
         check(subject(json.dumps({"os": os, "extensions": extensions})))
-    assert _placed(caught.value) == ["os.files[0].path"]
+    assert _fields(caught.value) == ["os.files[0].path"]
 
 
 @pytest.mark.parametrize(

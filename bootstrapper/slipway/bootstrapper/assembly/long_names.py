@@ -6,11 +6,13 @@ of Windows, in units of UTF-16.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from slipway.contract.errors import Violation
-from slipway.contract.field_plans import plan
+from slipway.contract.field_plans import FieldPlan, plan
 from slipway.contract.grammars import is_windows_path
 
 _PATHS = frozenset({"absolute-path", "login-shell", "mount-point"})
@@ -22,11 +24,11 @@ _SEPARATORS = re.compile(r"[/\\]")
 
 def violations(message: Message, path: str = "") -> Iterator[Violation]:
     """Give every field of a message with a path that is too long, by its field path."""
-    fields = plan(message.DESCRIPTOR)
+    fields, holders = plan(message.DESCRIPTOR), _holders(message.DESCRIPTOR)
     for descriptor, value in message.ListFields():
-        field = fields[descriptor.number]
-        if field.message is None and field.rules.format not in _PATHS:
+        if descriptor.number not in holders:
             continue
+        field = fields[descriptor.number]
         where = f"{path}.{field.name}" if path else field.name
         for index, entry in enumerate(value if field.repeated else [value]):
             here = f"{where}[{index}]" if field.repeated else where
@@ -35,6 +37,18 @@ def violations(message: Message, path: str = "") -> Iterator[Violation]:
             elif _is_too_long(entry):
                 why = f"has a name of more than {_LONGEST_NAME} bytes, or more than {_LONGEST_PATH} in all"
                 yield Violation(here, why, remedy="shorten it")
+
+
+@cache
+def _holders(descriptor: Descriptor) -> frozenset[int]:
+    """Give the numbers of the fields in which a path can be, at any depth."""
+    return frozenset(number for number, field in plan(descriptor).items() if _may_hold(field, frozenset()))
+
+
+def _may_hold(field: FieldPlan, above: frozenset[str]) -> bool:
+    if field.message is None or field.message.full_name in above:
+        return field.rules.format in _PATHS
+    return any(_may_hold(each, above | {field.message.full_name}) for each in plan(field.message).values())
 
 
 def _is_too_long(path: str) -> bool:

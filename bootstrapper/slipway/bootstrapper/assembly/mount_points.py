@@ -31,27 +31,27 @@ _OLDER = {("ext3", "ext2"), ("ext4", "ext2"), ("ext4", "ext3"), ("ext2", "ext3")
 def violations(os: ospb.OperatingSystem) -> Iterator[Violation]:
     """Give every such mount and home, by its field path."""
     known = paths.aliases(os)
-    taken: dict[str, paths.Owned] = {}
+    obstacles: dict[str, paths.Owned] = {}
     for entry in paths.entries(os, links=known):
         if entry.where.startswith((*_FILES, *_LINKS)):
-            taken.setdefault(entry.place or entry.path, entry)
-    files = {place: entry for place, entry in taken.items() if not entry.where.startswith(_LINKS)}
+            obstacles.setdefault(entry.place or entry.path, entry)
+    files = {place: entry for place, entry in obstacles.items() if not entry.where.startswith(_LINKS)}
     for index, mount in enumerate(os.mounts):
         if mount.path == "none" and mount.type != "swap":
             yield Violation(f"os.mounts[{index}].path", "only swap has no mount point", remedy=_NO_PLACE)
         path = canonical(mount.path)
         # A file can be shown in the place of a file.
         if mount.path.startswith("/") and not (paths.is_bind(mount) and path in files):
-            yield from _in_the_way(f"os.mounts[{index}].path", path, taken)
+            yield from _in_the_way(f"os.mounts[{index}].path", path, obstacles)
         yield from _contradiction(os, mount, f"os.mounts[{index}]")
     for index, user in enumerate(os.users):
         if user.home:
             yield from _in_the_way(f"os.users[{index}].home", canonical(user.home, known), files)
 
 
-def _in_the_way(where: str, path: str, taken: dict[str, paths.Owned]) -> Iterator[Violation]:
+def _in_the_way(where: str, path: str, obstacles: dict[str, paths.Owned]) -> Iterator[Violation]:
     """Find what a folder cannot be on or behind."""
-    entry = next((taken[place] for place in (*parents(path), path) if place in taken), None)
+    entry = next((obstacles[place] for place in (*parents(path), path) if place in obstacles), None)
     if entry is None:
         return
     place = paths.describe(entry.origin)

@@ -110,7 +110,7 @@ def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None)
             append = name == "files" and entry.append
             # A link is itself no way to another file; what lies above it may be.
             place = beside(entry.path, known)
-            path = place if name == "links" else canonical(entry.path, known)
+            path = canonical(entry.path, known) if known and name != "links" else place
             yield Owned(path, f"os.{name}[{index}]", entry.origin, append, place)
     for index, swap in enumerate(os.swaps):
         path = canonical(swap.path, known)
@@ -134,6 +134,8 @@ def _units(os: ospb.OperatingSystem) -> Iterator[Owned]:
 def beside(path: str, links: Mapping[str, str]) -> str:
     """Give the place of a path: its folder as it really is, and its last name as it is written."""
     form = canonical(path)
+    if not links:
+        return form
     folder, _, name = form.rpartition("/")
     return f"{canonical(folder, links).rstrip('/')}/{name}" if folder else form
 

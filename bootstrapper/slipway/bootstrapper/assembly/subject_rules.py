@@ -62,7 +62,7 @@ def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     """Give every path of a spec that two items claim, or that lies in a file.
 
     Of an imported config units do not count here: today's provider accepts a file with the path of one, which has no
-    effect where the unit is written after it. Nor do folders of the system: it mounts what it is told to.
+    effect where the unit is written after it. Nor do folders of the system, over which it mounts.
     """
     units = not spec.imported.HasField("kind")
     for earlier, later in paths.collisions(spec.os, units=units):
