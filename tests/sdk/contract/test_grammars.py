@@ -117,6 +117,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "media-type": (["application/yaml", "text/x-shellscript; charset=utf-8"], ["", "yaml", "a/", "a/b\n", "A/b"]),
     "node-name": (["node-1.example"], ["", "Node", "a_b"]),
     "one-line": (["", "a 'b' $(c) ü"], ["a\nb", "a\r", "a\0", "a\u2028b", "a\x85b", "a\x7f"]),
+    "mount-point": (
+        ["/", "none", "/data", "/a" * 64],
+        ["", "//", "//data", "/data/", "/a/../b", "/a/.", "/./a", "data", "swap", "C:\\data", "/a" * 65, "/a\n", "/\n"],
+    ),
     "one-word": (["a", "it's", "x=$(y)", "a-b"], ["", "-r", "--help", "-", "a b", "a\tb", "a\u00a0b", "a\n"]),
     "package-name": (
         ["curl", "g++", "lib6+x.y", "@group", "a:amd64"],
@@ -202,6 +206,7 @@ _WITH_BLANKS = {
     "gecos",
     "ldap-filter",
     "media-type",
+    "mount-point",
     "one-line",
     "openpgp-public-key",
     "pem-certificate",

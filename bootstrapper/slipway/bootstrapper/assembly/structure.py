@@ -111,7 +111,6 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
         yield from _partitions(disk, f"{path}.disks[{index}]")
     yield from partitions.violations(os, path)
     yield from _units(os, path)
-    yield from _mounts(os, path)
     yield from registries.violations(os, path)
     yield from repository_violations(os, path)
     yield from membership.violations(os, path)
@@ -127,14 +126,6 @@ def _link_target(target: str, where: str) -> Iterator[Violation]:
         yield Violation(where, 'must have ".." in front of the first name only')
     elif target.startswith(("-", "\\\\")):
         yield Violation(where, "must not begin with a dash or two backslashes")
-
-
-def _mounts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    for index, mount in enumerate(os.mounts):
-        if not (mount.path.startswith("/") or mount.path in {"", "none"}):
-            yield Violation(f"{path}.mounts[{index}].path", 'must be an absolute path, or "none" for swap')
-        if mount.path.count("/") > MOST_PATH_PARTS:
-            yield Violation(f"{path}.mounts[{index}].path", f"must have at most {MOST_PATH_PARTS} parts")
 
 
 def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:

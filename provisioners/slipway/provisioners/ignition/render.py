@@ -55,6 +55,9 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
     system = bundle.os
     is_spec2 = spec.startswith("2.")
     filesystems = storage.Filesystems(system, ctx, spec2=is_spec2)
+    if not bundle.execution.literal_commands:
+        # The mounts of an imported config are what they are today.
+        filesystems.refuse_hiding(ctx, [word for word in bundle.plan.entrypoint.argv if word.startswith("/")])
     nodes = _nodes(system, ctx, late=filesystems.late, is_spec2=is_spec2)
     all_units = _units(bundle, ctx, reserved=None if is_spec2 else nodes.paths)
     if not is_spec2:

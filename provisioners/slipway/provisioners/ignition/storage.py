@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Collection
 
-from slipway.contract.paths import is_partition
+from slipway.contract.paths import is_partition, parents
 from slipway.provisioners.ignition.document import Disk, Filesystem, Partition, Unit
 from slipway.provisioners.ignition.unit_files import escaped_path, is_value, unit_file
 from slipway.provisioners.ignition.units import FOLDER
@@ -97,6 +97,13 @@ class Filesystems:
             for index, filesystem in enumerate(system.filesystems)
             if not self._refused(filesystem, ctx, f"os.filesystems[{index}]")
         ]
+
+    def refuse_hiding(self, ctx: RenderContext, needed: Collection[str]) -> None:
+        """Refuse mounts that hide paths which Ignition has written, and which the bootstrap runs from."""
+        above = {folder for path in needed for folder in ("/", *parents(path))}
+        for path in sorted(above & self.late.keys()):
+            why = "hides what Ignition has written for the bootstrap, since Ignition does not make its filesystem"
+            ctx.refuse(self.late.pop(path), "os.storage.mounts", why, remedy="choose a mount point further below")
 
     def _index_of(self, source: str) -> int | None:
         for index, filesystem in enumerate(self._system.filesystems):

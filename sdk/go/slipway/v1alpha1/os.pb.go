@@ -1450,7 +1450,7 @@ type Mount struct {
 	// What is mounted: a device, "LABEL=...", "UUID=...", or a name such as "tmpfs". Exactly one of `source` and `partition`
 	// is set in a spec; in a bundle it is always the source.
 	Source *string `protobuf:"bytes,1,opt,name=source,proto3,oneof" json:"source,omitempty"`
-	// Where. "none" for swap.
+	// Where: an absolute path, in its shortest form. "none" for swap.
 	Path *string `protobuf:"bytes,2,opt,name=path,proto3,oneof" json:"path,omitempty"`
 	// Kind of the filesystem. Unset means "auto".
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
@@ -3165,10 +3165,10 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x06number\x18\x02 \x01(\rB\t\x9a\xb5\x18\x05(\x010\x80\x01H\x00R\x06number\x12\x1e\n" +
 	"\x05label\x18\x03 \x01(\tB\x06\x9a\xb5\x18\x02\x18$H\x00R\x05labelB\v\n" +
 	"\tpartitionB\a\n" +
-	"\x05_disk\"\xa1\x03\n" +
+	"\x05_disk\"\xae\x03\n" +
 	"\x05Mount\x12.\n" +
-	"\x06source\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-wordH\x00R\x06source\x88\x01\x01\x12\"\n" +
-	"\x04path\x18\x02 \x01(\tB\t\x9a\xb5\x18\x05\b\x01\x18\x80 H\x01R\x04path\x88\x01\x01\x12*\n" +
+	"\x06source\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-wordH\x00R\x06source\x88\x01\x01\x12/\n" +
+	"\x04path\x18\x02 \x01(\tB\x16\x9a\xb5\x18\x12\b\x01\x18\x80 \"\vmount-pointH\x01R\x04path\x88\x01\x01\x12*\n" +
 	"\x04type\x18\x03 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x01\"\bone-wordH\x02R\x04type\x88\x01\x01\x12-\n" +
 	"\aoptions\x18\x04 \x03(\tB\x13\x9a\xb5\x18\x0f\x10@\x18\x80\x04\"\bone-wordR\aoptions\x12G\n" +
 	"\tpartition\x18\a \x01(\v2$.slipway.v1alpha1.PartitionReferenceH\x03R\tpartition\x88\x01\x01\x12%\n" +

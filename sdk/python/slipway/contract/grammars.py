@@ -82,6 +82,10 @@ def is_windows_path(text: str) -> bool:
     return not text.startswith("/")
 
 
+def _mount_point(text: str) -> bool:
+    return text in {"/", "none"} or (absolute_path(text) and not is_windows_path(text))
+
+
 def _cidr(text: str) -> bool:
     if not _NETWORK.fullmatch(text):
         return False
@@ -212,6 +216,12 @@ _GRAMMARS = [
         "media-type",
         "a media type such as application/yaml",
         r"[a-z0-9.+-]+/[a-z0-9.+-]+(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)?",
+    ),
+    Grammar(
+        "mount-point",
+        f'an absolute path of Linux of at most {MOST_PATH_PARTS} parts, none of them empty, "." or "..", such as '
+        '/data, or "none" for swap',
+        _mount_point,
     ),
     _regular(
         "node-name",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
+from slipway.bootstrapper.importers.mapping.files import simplified
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
 from slipway.contract.paths import is_partition
@@ -178,7 +179,9 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], spec: sp
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
         if len(words) < _NAMED:
             context.findings.refuse(here, _WITHOUT_PLACE)
-        elif context.format == IGNITION:
+            continue
+        words[1] = simplified(context, here.at(1), words[1])
+        if context.format == IGNITION:
             spec.os.mounts.append(_ignition_mount(context, here, words, spec.os))
         else:
             spec.os.mounts.append(_fstab_mount(context, here, words))
@@ -207,8 +210,10 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
 def _fstab_mount(context: Context, place: Place, words: list[str]) -> ospb.Mount:
     """The fields are those of fstab; the defaults are cloud-init's."""
     source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else words[0]
-    item = ospb.Mount(source=source, path=words[1], origin=place.origin())
     kind, options, dump, passes = (*words[2:6], *[""] * (6 - len(words[:6])))
+    # Swap is mounted nowhere, whatever word stands there; "swap" is usual. Source: fstab(5).
+    where = "none" if kind == "swap" and not words[1].startswith("/") else words[1]
+    item = ospb.Mount(source=source, path=where, origin=place.origin())
     if kind:
         item.type = kind
     item.options.extend(option for option in (options or "defaults,nofail").split(",") if option)

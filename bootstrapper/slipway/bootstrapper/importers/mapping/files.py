@@ -37,7 +37,9 @@ class _DecodeError(ValueError):
 
 def file_item(context: Context, place: Place, file: File) -> ospb.File:
     """Carry over an entry of files."""
-    item = ospb.File(path=_path(context, place.at("path"), file.path), origin=place.origin())
+    item = ospb.File(
+        path=simplified(context, place.at("path"), context.plain(place.at("path"), file.path)), origin=place.origin()
+    )
     item.content.CopyFrom(file_content(context, place, file))
     set_owner(item, context.plain(place.at("owner"), file.owner))
     if file.permissions:
@@ -52,9 +54,8 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
     return item
 
 
-def _path(context: Context, place: Place, text: str) -> str:
+def simplified(context: Context, place: Place, path: str) -> str:
     """Give the path as the systems of today read it."""
-    path = context.plain(place, text)
     plain = normal_path(path)
     if plain != path:
         message = "repeated and trailing slashes, and parts that are . or .., are left out of the path"

@@ -23,7 +23,7 @@ def warn_of_hidden(context: Context, place: Place, os: ospb.OperatingSystem) -> 
         return
     made = {name for filesystem in os.filesystems for name in _names(filesystem)}
     for index, mount in enumerate(os.mounts):
-        path = normal_path(mount.path)
+        path = mount.path
         if mount.source in made or not path.startswith("/"):
             continue
         hidden = [*_below(path, os), *(["what the image and Slipway have there"] if path in _OF_IMAGE else [])]
