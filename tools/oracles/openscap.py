@@ -1,10 +1,11 @@
 """OpenSCAP, a scanner of other people for the settings of an operating system, with the profiles for Debian 12.
 
-It runs in a root of its own, to which the tree of a machine is mounted: nothing of it comes onto the machine.
+It runs in a root of its own and looks into the tree of a machine: nothing of it comes onto the machine.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -15,7 +16,7 @@ from tools.oracles.failures import EngineBroken
 PROFILES = ("standard", "anssi_np_nt28_restrictive", "anssi_np_nt28_high")
 """Each profile of the scanner's content that has rules beyond those of the one before."""
 
-_TREE, _RESULTS = "/mnt", "/run/results.xml"
+_RESULTS = "/run/results.xml"
 _CONTENT = "/usr/share/xml/scap/ssg/content/ssg-debian12-ds.xml"
 _PREFIX = "xccdf_org.ssgproject.content_"
 _NAMESPACE = {"xccdf": "http://checklists.nist.gov/xccdf/1.2"}
@@ -42,17 +43,18 @@ def scan(tree: Path, profile: str) -> dict[str, str]:
         f"oscap xccdf eval --profile {_PREFIX}profile_{profile} --results {_RESULTS} {_CONTENT} >&2; "
         f"status=$?; cat {_RESULTS}; exit $status"
     )
-    environment = (
-        f"TMPDIR=/run OSCAP_PROBE_ROOT={_TREE} OSCAP_CPE_PATH={roots.PLATFORMS} PATH=/usr/bin:/bin LANG=C.UTF-8"
-    )
-    # The root is read-only for everybody else: what the scanner writes goes with its own mounts.
-    script = (
-        f'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount -t tmpfs tmpfs "$1/run" && '
-        f'mount --rbind "$2" "$1{_TREE}" && mount -t proc proc "$1/proc" && '
-        f"exec chroot \"$1\" env -i {environment} sh -c '{scanner}'"
-    )
-    command = ["unshare", "--mount", "--propagation=private", "sh", "-c", script, "scan", root, tree]
-    done = subprocess.run(command, check=False, capture_output=True)
+    # The root stays as it is: what the scanner writes goes with its own mounts.
+    mounts = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && mount -t proc proc "$1/proc" && '
+    mounts += 'mount -t tmpfs tmpfs "$1/run" && mount -t tmpfs tmpfs "$1/tmp"'
+    # By a descriptor, since a mount of another namespace cannot be mounted here.
+    folder = os.open(tree, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        environment = f"OSCAP_PROBE_ROOT=/proc/self/fd/{folder} OSCAP_CPE_PATH={roots.PLATFORMS} PATH=/usr/bin:/bin"
+        script = f"{mounts} && exec chroot \"$1\" env -i {environment} sh -c '{scanner}'"
+        command = ["unshare", "--mount", "--propagation=private", "sh", "-c", script, "scan", str(root)]
+        done = subprocess.run(command, check=False, capture_output=True, pass_fds=(folder,))
+    finally:
+        os.close(folder)
     if done.returncode not in {0, _SOME_RULE_FAILED}:
         raise EngineBroken(f"oscap: {done.stderr[-1000:].decode(errors='replace')}")
     results = {
