@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Collection
 
+from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
 from slipway.contract.paths import is_partition
 from slipway.provisioners.ignition.document import Disk, Filesystem, Partition, Unit
 from slipway.provisioners.ignition.unit_files import escaped_path, is_value, unit_file
@@ -18,8 +19,8 @@ _TYPES = {
     "fat32": "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
     "ntfs": "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
 }
-# Formats with the longest label of each, in bytes. Ignition itself takes one more for btrfs, which mkfs.btrfs does not.
-_FORMATS = {"ext4": 16, "btrfs": 255, "xfs": 12, "vfat": 11, "swap": 15}
+# Its own limits for their labels are the same, but for btrfs: it takes one byte more, which mkfs.btrfs does not.
+_FORMATS = ("btrfs", "ext4", "swap", "vfat", "xfs")
 _DEVICE = "name the device by its path in /dev"
 _TAGS = {"LABEL": "label", "UUID": "uuid", "PARTLABEL": "partlabel", "PARTUUID": "partuuid"}
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "ceph", "glusterfs", "9p"})
@@ -109,10 +110,10 @@ class Filesystems:
 
     def _refused(self, filesystem: ospb.Filesystem, ctx: RenderContext, path: str) -> bool:
         if filesystem.format not in _FORMATS:
-            formats = ", ".join(sorted(_FORMATS))
+            formats = ", ".join(_FORMATS)
             ctx.refuse(path, "os.storage.filesystems", f"Ignition makes only {formats}", remedy="choose one of these")
-        elif len(filesystem.label.encode()) > _FORMATS[filesystem.format]:
-            remedy = f"choose a label of at most {_FORMATS[filesystem.format]} bytes"
+        elif is_long_label(filesystem.format, filesystem.label):
+            remedy = f"choose a label of at most {LONGEST_LABELS[filesystem.format]} bytes"
             why = "has a label that is too long for this kind of filesystem"
             ctx.refuse(path, "os.storage.filesystems.label", why, remedy=remedy)
         elif not filesystem.device.startswith("/dev/"):
