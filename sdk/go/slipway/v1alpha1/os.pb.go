@@ -2140,10 +2140,13 @@ type Proxy struct {
 	HttpsProxy *string `protobuf:"bytes,2,opt,name=https_proxy,json=httpsProxy,proto3,oneof" json:"https_proxy,omitempty"`
 	// Hosts, domains and networks that are reached directly. Of a machine in a cluster the list goes on with what nodes
 	// must reach directly: the endpoint, the networks of pods and services, the machine itself, `.svc`, the cluster's
-	// domain and the metadata service.
+	// domain and the metadata service. Addresses that only the machine knows: see `own_addresses`.
 	NoProxy []string `protobuf:"bytes,3,rep,name=no_proxy,json=noProxy,proto3" json:"no_proxy,omitempty"`
 	// Nothing is added to `no_proxy`. It is for people who write a spec: a bundle never has it.
 	NoProxyOnly *bool `protobuf:"varint,4,opt,name=no_proxy_only,json=noProxyOnly,proto3,oneof" json:"no_proxy_only,omitempty"`
+	// `no_proxy` goes on with the addresses that the machine itself has when the list is written there. Slipway sets it
+	// unless `no_proxy_only` is set. A provisioner whose system takes a fixed text only has no use for it.
+	OwnAddresses *bool `protobuf:"varint,5,opt,name=own_addresses,json=ownAddresses,proto3,oneof" json:"own_addresses,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2204,6 +2207,13 @@ func (x *Proxy) GetNoProxy() []string {
 func (x *Proxy) GetNoProxyOnly() bool {
 	if x != nil && x.NoProxyOnly != nil {
 		return *x.NoProxyOnly
+	}
+	return false
+}
+
+func (x *Proxy) GetOwnAddresses() bool {
+	if x != nil && x.OwnAddresses != nil {
+		return *x.OwnAddresses
 	}
 	return false
 }
@@ -3236,18 +3246,20 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\bTimeZone\x12,\n" +
 	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18@\"\ttime-zoneH\x00R\x04name\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
-	"\x05_name\"\xcc\x02\n" +
+	"\x05_name\"\x90\x03\n" +
 	"\x05Proxy\x123\n" +
 	"\n" +
 	"http_proxy\x18\x01 \x01(\tB\x0f\x9a\xb5\x18\b\x18\x80\x10\"\x03url\x80\x01\x01H\x00R\thttpProxy\x88\x01\x01\x125\n" +
 	"\vhttps_proxy\x18\x02 \x01(\tB\x0f\x9a\xb5\x18\b\x18\x80\x10\"\x03url\x80\x01\x01H\x01R\n" +
 	"httpsProxy\x88\x01\x01\x12/\n" +
 	"\bno_proxy\x18\x03 \x03(\tB\x14\x9a\xb5\x18\x10\x10\x80\x02\x18\x80\x04\"\bone-wordR\anoProxy\x12;\n" +
-	"\rno_proxy_only\x18\x04 \x01(\bB\x12\x8a\xb5\x18\x0e.no_proxy_onlyH\x02R\vnoProxyOnly\x88\x01\x01\x128\n" +
+	"\rno_proxy_only\x18\x04 \x01(\bB\x12\x8a\xb5\x18\x0e.no_proxy_onlyH\x02R\vnoProxyOnly\x88\x01\x01\x120\n" +
+	"\rown_addresses\x18\x05 \x01(\bB\x06\x9a\xb5\x18\x028\x01H\x03R\fownAddresses\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\r\n" +
 	"\v_http_proxyB\x0e\n" +
 	"\f_https_proxyB\x10\n" +
-	"\x0e_no_proxy_only\"\xdb\x01\n" +
+	"\x0e_no_proxy_onlyB\x10\n" +
+	"\x0e_own_addresses\"\xdb\x01\n" +
 	"\x12TrustedCertificate\x12,\n" +
 	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12T\n" +
 	"\vcertificate\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x17\x9a\xb5\x18\x13\b\x01\"\x0fpem-certificateR\vcertificate\x128\n" +
