@@ -47,7 +47,7 @@ def test_the_list_goes_on(tmp_path: Path, ip: str, added: str) -> None:
 
 @pytest.mark.parametrize("wanted", [True, False])
 def test_services_get_it(lower: LowerSystem, wanted: bool) -> None:
-    """Of the kubelet and of the container runtime, before they are started anew; not where the spec's list is complete."""
+    """Of the kubelet and of the container runtime; not where the list of the spec is complete."""
     proxy = ospb.Proxy(http_proxy="http://h:1", no_proxy=["localhost"], own_addresses=wanted or None)
     done = lower(ospb.OperatingSystem(proxy=proxy, containerd=ospb.Containerd(proxy=proxy)))
     calls = [line for text in done.scripts.values() for line in text.splitlines() if line.startswith("addresses /")]
