@@ -18,7 +18,7 @@ SECRET_BOUND = 8 * 1024
 """Bytes that each place which refers to a Secret of the user's is taken to add: a kubeconfig with RSA-2048 certificates
 (5.6 kB), once more in base64. Keys, certificates, passwords and pull secrets are smaller."""
 _SPREAD = 128
-"""Bytes by which user data with other keys and certificates of the same kinds may be larger, in base64 and compressed."""
+"""Bytes by which user data with other keys and certificates of the same kinds may be larger."""
 
 
 def size_doubts(columns: Iterable[Column]) -> Iterator[diagnosticpb.Diagnostic]:

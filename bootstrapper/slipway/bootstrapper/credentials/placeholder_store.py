@@ -16,8 +16,8 @@ from slipway.bootstrapper.credentials.generation import SecretFactory
 from slipway.bootstrapper.credentials.store import ClusterKey, Credentials, KeySettings, sorted_secrets
 from slipway.v1alpha1 import secret_pb2 as secretpb
 
-# Primes for each size: number N is _bytes("a public prime of SIZE N") with its two highest bits and its lowest one set, plus
-# the offset. Each key has two of its own.
+# Primes for each size: number N is _bytes("a public prime of SIZE N") with its two highest bits and its lowest one set,
+# plus the offset. Each key has two of its own.
 _RSA_PRIME_OFFSETS = {
     2048: (472, 210, 698, 338, 374, 56, 522, 132, 812, 326, 630, 1028),
     3072: (476, 1012, 644, 224, 466, 434, 216, 1686, 566, 746, 1162, 56),
