@@ -31,7 +31,7 @@ def device_options(kind: str, options: Sequence[str]) -> Iterator[int]:
     """Give the positions of options by which a program would also write to another device.
 
     Such are words that are neither an option nor the value of one, and values that name a device. The journal of an
-    ext filesystem is none: mke2fs takes only one that was made as such.
+    ext filesystem does not count: mke2fs takes only a device that was made as such.
     """
     may_be_value = False
     for index, word in enumerate(options):
