@@ -29,6 +29,6 @@ def option_violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
         for position in () if filesystem.overwrite else device_options(filesystem.format, filesystem.options):
             yield Violation(
                 f"{path}.filesystems[{index}].options[{position}]",
-                "is no option of the program and no value of one, or names a device that nobody looks at before",
+                "is no option of the program and no value of one, or names a device that is not checked before",
                 remedy="leave it out, or set overwrite: then nothing on any of the devices is kept",
             )
