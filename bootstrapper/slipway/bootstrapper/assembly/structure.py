@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from slipway.bootstrapper.assembly import (
     content_rules,
     divided_disks,
+    filesystems,
     kubernetes_rules,
     membership,
     partitions,
@@ -23,6 +24,12 @@ from slipway.contract.grammars import MOST_PATH_PARTS, absolute_path
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
+
+_WHOLE = 100
+_LARGEST_DISK = 2**43 - 1
+"""In MiB: Linux counts the bytes of a block device in 63 bits."""
+_LARGEST_OF_MBR = 2**24 - 1
+"""In MiB, with sectors of 4096 bytes."""
 
 
 def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
@@ -37,6 +44,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         if not spec.imported.HasField("kind"):
             yield from repetitions.violations(part.os, f"{prefix}os")
             yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
+            yield from filesystems.option_violations(part.os, f"{prefix}os")
             yield from kubernetes_rules.argument_violations(part.kubernetes, f"{prefix}kubernetes")
         yield from account_violations(spec, part.os, f"{prefix}os")
         yield from kubernetes_rules.kubernetes_violations(part.kubernetes, f"{prefix}kubernetes")
@@ -163,8 +171,27 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
         open_ended += not (partition.HasField("percentage") or partition.HasField("size_mib"))
     if open_ended > 1:
         yield Violation(f"{path}.partitions", "more than one partition takes the rest of the disk")
-    if sum(partition.percentage for partition in disk.partitions) > 100:  # noqa: PLR2004  # percent
-        yield Violation(f"{path}.partitions", "the percentages add up to more than 100")
+    yield from _fitting(disk, path)
+
+
+def _fitting(disk: ospb.Disk, path: str) -> Iterator[Violation]:
+    """Give what no disk has room for, however large it is."""
+    shares = sum(partition.percentage for partition in disk.partitions)
+    if shares > _WHOLE:
+        why = "the percentages add up to more than 100"
+        yield Violation(f"{path}.partitions", why, remedy="choose smaller percentages")
+    elif shares == _WHOLE and not all(partition.percentage for partition in disk.partitions):
+        why = "the percentages take the whole disk, so that there is no room for the partition without one"
+        yield Violation(f"{path}.partitions", why, remedy="choose smaller percentages, or leave that partition out")
+    if sum(partition.size_mib for partition in disk.partitions) > _LARGEST_DISK:
+        why = f"the sizes add up to more than {_LARGEST_DISK} MiB, which no disk has"
+        yield Violation(f"{path}.partitions", why, remedy="choose smaller sizes")
+    if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR:
+        for index, partition in enumerate(disk.partitions):
+            if partition.size_mib > _LARGEST_OF_MBR:
+                why = f"must be at most {_LARGEST_OF_MBR} in a DOS partition table, which counts sectors in 32 bits"
+                remedy = "leave out tableType: GPT has larger ones"
+                yield Violation(f"{path}.partitions[{index}].size_mib", why, remedy=remedy)
 
 
 def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:

@@ -9,6 +9,7 @@ from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITIO
 from slipway.bootstrapper.importers.mapping.files import simplified
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
+from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
 from slipway.contract.paths import is_partition
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -29,8 +30,8 @@ _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 _PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
-_CUT_LABELS = {"ext2": 16, "ext3": 16, "ext4": 16, "swap": 15}
-"""The longest labels in bytes of what mke2fs and mkswap make; they cut longer ones. Source: mke2fs(8), mkswap(8)."""
+_CUT_LABELS = frozenset({"ext2", "ext3", "ext4", "swap"})
+"""What mke2fs and mkswap make: they cut labels that are too long. Source: mke2fs(8), mkswap(8)."""
 _ITSELF = "none"
 """cloud-init's word for the device itself."""
 _WITHOUT_PLACE = (
@@ -56,7 +57,7 @@ def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.Mac
     places: list[Place] = []
     for index, filesystem in enumerate(setup.filesystems):
         here = place.at("filesystems", index)
-        if keep_filesystem(context, here, filesystem, spec):
+        if keep_filesystem(context, here, filesystem, spec) or _is_never_made(context, here, filesystem):
             continue
         made = _filesystem(context, here, filesystem)
         spec.os.filesystems.append(made)
@@ -125,17 +126,30 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
     return item
 
 
+def _is_never_made(context: Context, place: Place, filesystem: Filesystem) -> bool:
+    """Return whether cloud-init's attempt to make a filesystem fails today, which it logs and no more."""
+    kind, label = filesystem.filesystem, filesystem.label
+    if context.format != CLOUD_CONFIG or kind in _CUT_LABELS or not is_long_label(kind, label):
+        return False
+    message = (
+        f"a label of {kind} has at most {LONGEST_LABELS[kind]} bytes: its program makes no filesystem with a longer "
+        "one, so that this entry has no effect, today either; choose a shorter label"
+    )
+    context.findings.warn(place.at("label"), "NO_EFFECT", message)
+    return True
+
+
 def _label(context: Context, place: Place, written: str, kind: str) -> str:
-    """Give a label, and of one that mke2fs or mkswap cuts today what is left of it."""
+    """Give a label, and of one that mke2fs or mkswap cuts today the whole letters that are left of it."""
     label = context.plain(place, written)
-    longest = _CUT_LABELS.get(kind)
-    if context.format != CLOUD_CONFIG or longest is None or len(label.encode()) <= longest:
+    if not is_long_label(kind, label):
         return label
-    try:
-        cut = label.encode()[:longest].decode()
-    except UnicodeDecodeError:
+    longest = LONGEST_LABELS[kind]
+    if context.format == IGNITION:
+        context.findings.refuse(place, f"Ignition takes at most {longest} bytes for a label of {kind}")
         return label
-    message = f"a label of {kind} has at most {longest} bytes: the filesystem gets the label {cut!r}, as today"
+    cut = label.encode()[:longest].decode(errors="ignore")
+    message = f"a label of {kind} has at most {longest} bytes, today as well: the filesystem gets the label {cut!r}"
     context.findings.warn(place, "LABEL_CUT", message)
     return cut
 

@@ -14,7 +14,10 @@ from slipway.v1alpha1 import os_pb2 as ospb
 _OF_IMAGE = frozenset({"/", "/etc", "/usr", "/var"})
 """Folders of which the image has more than an empty one, and where Slipway writes, too."""
 _MOST = 3
-_REMEDY = "mount it at a folder of its own, or make its filesystem in diskSetup, into which Ignition writes"
+_REMEDY = (
+    "mount it at a folder of its own, or make its filesystem in diskSetup, into which Ignition writes: best on a "
+    "partition that is there, such as /dev/vdb1, since on a whole disk Ignition does not look for a partition table"
+)
 
 
 def warn_of_hidden(context: Context, place: Place, os: ospb.OperatingSystem) -> None:
