@@ -7,9 +7,11 @@ from typing import Any
 from slipway.bootstrapper.kubernetes_documents.document_places import DocumentPlace, document_places, literal_text
 from slipway.bootstrapper.kubernetes_documents.kubelet_rules import kubelet_mistakes
 from slipway.bootstrapper.kubernetes_documents.required_fields import missing
-from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
-from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
+from slipway.bootstrapper.kubernetes_documents.type_table import type_table
+from slipway.bootstrapper.kubernetes_documents.values import mismatch
 from slipway.contract.source_position import SourceError, path_text
+from slipway.contract.strict_decoding import Mistake, StrictDecoder
+from slipway.contract.type_table import Known, Series, TypeTable
 from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_limits import Allowance, Limits
 from slipway.contract.yaml_source import load_documents
@@ -85,6 +87,10 @@ def _of_text(text: str, place: DocumentPlace, table: TypeTable, limits: Limits) 
             yield _where(document, mistake), mistake
 
 
+def _is_directive(name: str) -> bool:
+    return name.startswith("$")
+
+
 def _where(document: Document, mistake: Mistake) -> str:
     if not mistake.path:
         return ""
@@ -108,7 +114,8 @@ def _of_document(tree: dict[str, Any], place: DocumentPlace, table: TypeTable) -
         message = f"must be {' or '.join(versions)}" if versions else "is not known"
         yield Mistake(("apiVersion",), message, certain=known is Known.NO and bool(versions))
         return
-    wrong = list(mistakes(tree, type_name, table, directives=place.partial))
+    decoder = StrictDecoder(table, mismatch, _is_directive) if place.partial else StrictDecoder(table, mismatch)
+    wrong = list(decoder.mistakes(tree, type_name))
     yield from wrong
     if any(mistake.certain for mistake in wrong):
         return
