@@ -8,6 +8,7 @@ from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Fi
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
+from slipway.bootstrapper.importers.paths import normal_path, normal_source
 from slipway.contract.paths import is_partition
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -83,7 +84,7 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
         else:
             context.findings.inform(place.at("layout"), "DISK_LEFT_ALONE", "layout: false leaves the disk alone")
         return None
-    item = ospb.Disk(device=context.plain(place.at("device"), partition.device), origin=place.origin())
+    item = ospb.Disk(device=context.path(place.at("device"), partition.device), origin=place.origin())
     # cloud-init's own default is mbr, Ignition knows gpt only.
     item.table_type = _TABLES[partition.table_type or ("mbr" if context.format == CLOUD_CONFIG else "gpt")]
     if partition.overwrite is not None:
@@ -112,7 +113,7 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
         format=context.plain(place.at("filesystem"), filesystem.filesystem),
         origin=place.origin(),
     )
-    _set_device(item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
+    _set_device(item, context.path(place.at("device"), filesystem.device), filesystem.partition)
     if filesystem.label and filesystem.label != "None":
         item.label = _label(context, place.at("label"), filesystem.label, item.format)
     if filesystem.overwrite is not None:
@@ -191,7 +192,8 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
     """
     # The filesystem of a partition by number has no device of its own, and is found by its label.
     labelled = {item.label: item.device or f"LABEL={item.label}" for item in os.filesystems if item.label}
-    item = ospb.Mount(source=labelled.get(words[0], words[0]), path=words[1], origin=place.origin())
+    source = labelled.get(words[0], normal_source(words[0]))
+    item = ospb.Mount(source=source, path=normal_path(words[1]), origin=place.origin())
     item.options.extend(option for word in words[2:] for option in word.split(",") if option)
     if _NOT_NEEDED not in item.options:
         item.options.append(_NOT_NEEDED)
@@ -206,8 +208,8 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
 
 def _fstab_mount(context: Context, place: Place, words: list[str]) -> ospb.Mount:
     """The fields are those of fstab; the defaults are cloud-init's."""
-    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else words[0]
-    item = ospb.Mount(source=source, path=words[1], origin=place.origin())
+    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else normal_source(words[0])
+    item = ospb.Mount(source=source, path=normal_path(words[1]), origin=place.origin())
     kind, options, dump, passes = (*words[2:6], *[""] * (6 - len(words[:6])))
     if kind:
         item.type = kind

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import posixpath
 import re
 import zlib
 
@@ -37,7 +36,7 @@ class _DecodeError(ValueError):
 
 def file_item(context: Context, place: Place, file: File) -> ospb.File:
     """Carry over an entry of files."""
-    item = ospb.File(path=_path(context, place.at("path"), file.path), origin=place.origin())
+    item = ospb.File(path=context.path(place.at("path"), file.path, form=context.written_path), origin=place.origin())
     item.content.CopyFrom(file_content(context, place, file))
     set_owner(item, context.plain(place.at("owner"), file.owner))
     if file.permissions:
@@ -50,21 +49,6 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
             message = "today's ignition output replaces the file; here the content is put behind what it holds"
             context.findings.warn(place.at("append"), "APPEND_HONOURED", message)
     return item
-
-
-def _path(context: Context, place: Place, text: str) -> str:
-    """Give the path as the systems of today read it."""
-    path = context.plain(place, text)
-    plain = normal_path(path)
-    if plain != path:
-        message = "repeated and trailing slashes, and parts that are . or .., are left out of the path"
-        context.findings.inform(place, "PATH_SIMPLIFIED", message)
-    return plain
-
-
-def normal_path(path: str) -> str:
-    """Give a path of Linux in its shortest form, by its text: so cloud-init (os.path.abspath) and Ignition (Go) do."""
-    return posixpath.normpath(f"/{path.lstrip('/')}") if path.startswith("/") else path
 
 
 def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:
