@@ -118,7 +118,7 @@ class _Import:
         given = self._own_gates()
         gates = (gate.name for gate in self.spec.engine_options.kubeadm.feature_gates)
         places = {
-            **dict.fromkeys(("commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
+            **dict.fromkeys(("", "commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
             **dict.fromkeys(("kubernetes.images", "kubernetes.images.repository"), cluster.at("imageRepository")),
             f"{_OPTIONS}.certificateValidity": cluster.at("certificateValidityPeriodDays"),
             f"{_OPTIONS}.etcdServerSans": cluster.at("etcd", "local", "serverCertSANs"),

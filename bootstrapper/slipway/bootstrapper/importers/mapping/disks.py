@@ -37,6 +37,7 @@ _WITHOUT_PLACE = (
     "a mount needs what and where; that the image's own is left out is not carried over: have a command of "
     "preKubeadmCommands take it out of /etc/fstab and unmount it"
 )
+_EMPTY = "is empty, so that nothing can be mounted: the mount is left out, and the machine starts without it, as today"
 _NOT_NEEDED = "nofail"
 _NAMED = 2
 _WHOLE = 100
@@ -177,8 +178,11 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], spec: sp
         if keep_mount(context, here, fields, spec):
             continue
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
+        missing = next((number for number, word in enumerate(words[:_NAMED]) if not word), None)
         if len(words) < _NAMED:
             context.findings.refuse(here, _WITHOUT_PLACE)
+        elif missing is not None:
+            context.findings.warn(here.at(missing), "NO_EFFECT", _EMPTY)
         elif context.format == IGNITION:
             spec.os.mounts.append(_ignition_mount(context, here, words, spec.os))
         else:
