@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import gzip
 import re
 import zlib
 
@@ -18,6 +19,11 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _LARGEST = 1 << 20
 _MODE = re.compile(r"(?:0o?)?[0-7]{1,5}")
+_SAMPLES = {
+    "base64": "cGxhY2Vob2xkZXI=",
+    "gzip+base64": base64.b64encode(gzip.compress(b"placeholder", mtime=0)).decode(),
+}
+"""Contents in these encodings."""
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._-]")
 _KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105  # a sentence
 _AS_IT_IS = (
@@ -79,7 +85,7 @@ def file_content(context: Context, place: Place, file: File, *, rendered: bool =
     try:
         return contentpb.Content(data=_decoded(text.encode(), file.encoding))
     except _DecodeError as error:
-        context.findings.refuse(place.at("content"), str(error))
+        context.findings.refuse(place.at("content"), str(error), sample=_SAMPLES.get(file.encoding, ""))
         return contentpb.Content()
 
 
@@ -161,7 +167,7 @@ def _decoded(content: bytes, encoding: str) -> bytes:
 def _mode(context: Context, place: Place, text: str) -> int | None:
     mode = int(text.removeprefix("0o"), 8) if _MODE.fullmatch(text) else None
     if mode is None or mode > 0o7777:  # noqa: PLR2004 - all permission bits
-        context.findings.refuse(place, 'must be octal permission bits such as "0644"')
+        context.findings.refuse(place, 'must be octal permission bits such as "0644"', sample='"0644"')
         return None
     if context.format == IGNITION and not text.startswith("0"):
         message = (
