@@ -92,10 +92,10 @@ async def _render(
         everybody = ALL in {provisioner, format_id}
         instances = await (backend.provisioners() if everybody else backend.known_provisioners())
         asked = list(wishes(instances, provisioner, format_id))
-        taken = {each.machine.name: each for each in namesake_nodes(loaded.questions)}
+        namesakes = {each.machine.name: each for each in namesake_nodes(loaded.questions)}
         return [
-            refused_together(taken[question.name], name, wanted)
-            if question.name in taken
+            refused_together(namesakes[question.name], name, wanted)
+            if question.name in namesakes
             else await ask(backend, question, name, wanted, instances=instances, accept_attachments=accept_attachments)
             for question in loaded.questions
             for name, wanted in asked

@@ -171,7 +171,7 @@ async def ask(  # noqa: PLR0913  # the options of the commands that render
 
 
 def refused_together(inconsistency: Inconsistency, provisioner: str, format_id: str) -> Rendered:
-    """Give the refusal of a machine that does not go with another one of the files; nobody is asked about it."""
+    """Give the refusal of a machine that does not go with another one of the files; no provisioner is asked."""
     question = inconsistency.machine
     entry = Entry(question.name, role_name(question.subject.machine.role), provisioner, format=format_id)
     entry.status = "refused"

@@ -35,10 +35,10 @@ FIELDS = [
 
 @pytest.mark.parametrize(("field", "reason"), FIELDS, ids=[case[1] for case in FIELDS])
 def test_a_placeholder_fits_its_field(field: str, reason: str) -> None:
-    """A template is not refused for what stands in the place of a value that nobody has given."""
-    found = read_document_set({"f.yaml": HEAD + field}, variables={}, set_missing=True)
-    assert found.questions, reason
-    assert any("the variable A is not set" in note.message for note in found.notes)
+    """A template is not refused for what stands in the place of a value that is not set."""
+    document_set = read_document_set({"f.yaml": HEAD + field}, variables={}, set_missing=True)
+    assert document_set.questions, reason
+    assert any("the variable A is not set" in note.message for note in document_set.notes)
 
 
 def test_a_value_that_was_given_stays() -> None:

@@ -46,16 +46,16 @@ CASES: list[tuple[dict[str, Any], Any, list[str], str]] = [
 @pytest.mark.parametrize(("schema", "value", "wanted", "reason"), CASES, ids=[case[3] for case in CASES])
 def test_a_value_fits_its_schema(schema: dict[str, Any], value: object, wanted: list[str], reason: str) -> None:
     """The path of each mistake is that of the part that is wrong, and no message repeats a value."""
-    found = list(mistakes(value, schema, ("v",)))
-    assert [".".join(map(str, path)) for path, _, _ in found] == wanted, reason
+    broken = list(mistakes(value, schema, ("v",)))
+    assert [".".join(map(str, path)) for path, _, _ in broken] == wanted, reason
 
 
 def test_a_placeholder_has_no_form() -> None:
     """A pattern says nothing of a text that only stands for one; a type does, and says what else would do."""
     schema = {"type": "string", "pattern": "^a$"}
     assert list(mistakes("placeholder-x", schema, (), set_missing=True)) == []
-    found = list(mistakes("placeholder-x", {"type": "integer", "minimum": 3}, (), set_missing=True))
-    assert [sample for _, _, sample in found] == ["3"]
+    broken = list(mistakes("placeholder-x", {"type": "integer", "minimum": 3}, (), set_missing=True))
+    assert [sample for _, _, sample in broken] == ["3"]
 
 
 @pytest.mark.parametrize("patches", [[], [patch(CONTROL_PLANE, add_file("a"))]], ids=["no patches", "patches"])

@@ -34,7 +34,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
-        if not spec.imported.HasField("kind"):
+        if not spec.HasField("imported"):
             yield from repetitions.violations(part.os, f"{prefix}os")
             yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
             yield from kubernetes_rules.argument_violations(part.kubernetes, f"{prefix}kubernetes")

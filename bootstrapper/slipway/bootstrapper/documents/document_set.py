@@ -117,11 +117,11 @@ def _fitted(
             )
             return documents, expansions, read(documents, expansions)
         except SourceError as error:
-            found = fitting_values(texts, variables, error.problems) if set_missing and substitute else {}
-            if found.keys() <= fitting.keys():
+            samples = fitting_values(texts, variables, error.problems) if set_missing and substitute else {}
+            if samples.keys() <= fitting.keys():
                 raise
             # A variable whose other uses want something else keeps what it got first.
-            fitting = {**found, **fitting}
+            fitting = {**samples, **fitting}
 
 
 def _document_set(

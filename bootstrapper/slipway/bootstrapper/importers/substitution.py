@@ -188,14 +188,14 @@ def fitting_values(
         problems: what does not fit: where, and a sample of what would.
     """
     templates = {file: Template(text, file=file) for file, text in texts.items()}
-    found: dict[str, str] = {}
+    samples: dict[str, str] = {}
     for problem in problems:
         if problem.sample and problem.position and problem.file in templates:
             use = templates[problem.file].use_at(problem.position, variables)
             if use is not None:
                 quoted = texts[problem.file][use.start - 1 : use.start] in {'"', "'"}
-                found.setdefault(use.variable, problem.sample.strip('"') if quoted else problem.sample)
-    return found
+                samples.setdefault(use.variable, problem.sample.strip('"') if quoted else problem.sample)
+    return samples
 
 
 def expand(text: str, *, file: str, variables: Mapping[str, str], set_missing: bool = False) -> Expansion:

@@ -61,8 +61,8 @@ def values(  # noqa: PLR0913  # what a value depends on, all by name
     for index, each in enumerate(given):
         if each.name in known:
             schema = known[each.name].open_api
-            found = mistakes(result[each.name], schema, (*path, index, "value"), set_missing=set_missing)
-            problems += [replace(owner.problem(place, message), sample=sample) for place, message, sample in found]
+            broken = mistakes(result[each.name], schema, (*path, index, "value"), set_missing=set_missing)
+            problems += [replace(owner.problem(place, message), sample=sample) for place, message, sample in broken]
     if problems:
         raise SourceError(problems)
     return result
