@@ -15,7 +15,7 @@ ACCEPTED_TODAY = [
 
 @pytest.mark.parametrize("text", ACCEPTED_TODAY)
 def test_the_annotation_frees_a_printed_spec_of_the_same_rules(text: str) -> None:
-    """A document has no kind to tell of its import, only the format in its annotation."""
+    """A printed document names the format of its import in an annotation, and no kind."""
     spec = text_format.Parse(text, specpb.MachineBootstrapSpec())
     assert list(violations(spec))
     spec.imported.format = "cloud-config"
