@@ -23,7 +23,12 @@ from slipway.bootstrapper.explain_diagnostics import (
     why_not_chosen,
 )
 from slipway.bootstrapper.explain_matrix import explain_matrix
-from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
+from slipway.bootstrapper.importers.document_words import (
+    DocumentWords,
+    in_words_of_document,
+    is_of_document,
+    name_as_in_document,
+)
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.prepared import Prepared
 from slipway.bootstrapper.problems.conversion import violation_of
@@ -99,6 +104,8 @@ async def explain_subject(
     response.diagnostics.extend(refused_versions(bootstrapper))
     response.diagnostics.extend(why_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
+    if document is not None:
+        name_as_in_document(document, response.diagnostics)
     return response
 
 

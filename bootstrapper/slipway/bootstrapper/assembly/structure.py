@@ -41,7 +41,7 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
-        if not spec.imported.HasField("kind"):
+        if not spec.HasField("imported"):
             yield from repetitions.violations(part.os, f"{prefix}os")
             yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
             yield from filesystems.option_violations(part.os, f"{prefix}os")

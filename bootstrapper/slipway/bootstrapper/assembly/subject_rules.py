@@ -64,7 +64,7 @@ def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     Of an imported config units do not count here: today's provider accepts a file with the path of one, which has no
     effect where the unit is written after it. Nor do folders of the system, over which it mounts.
     """
-    units = not spec.imported.HasField("kind")
+    units = not spec.HasField("imported")
     for earlier, later in paths.collisions(spec.os, units=units):
         message = f"claims the same path as {paths.describe(earlier.origin)}"
         yield Violation(later.where, message, remedy="leave the path to one of them")

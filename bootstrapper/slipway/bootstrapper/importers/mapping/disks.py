@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Filesystem, Partition
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
-from slipway.bootstrapper.importers.mapping.files import simplified
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
+from slipway.bootstrapper.importers.paths import normal_source
 from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
 from slipway.contract.paths import is_partition
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -38,6 +38,7 @@ _WITHOUT_PLACE = (
     "a mount needs what and where; that the image's own is left out is not carried over: have a command of "
     "preKubeadmCommands take it out of /etc/fstab and unmount it"
 )
+_EMPTY = "is empty, so that nothing can be mounted: the mount is left out, and the machine starts without it, as today"
 _NOT_NEEDED = "nofail"
 _NAMED = 2
 _WHOLE = 100
@@ -85,7 +86,7 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
         else:
             context.findings.inform(place.at("layout"), "DISK_LEFT_ALONE", "layout: false leaves the disk alone")
         return None
-    item = ospb.Disk(device=context.plain(place.at("device"), partition.device), origin=place.origin())
+    item = ospb.Disk(device=context.path(place.at("device"), partition.device), origin=place.origin())
     # cloud-init's own default is mbr, Ignition knows gpt only.
     item.table_type = _TABLES[partition.table_type or ("mbr" if context.format == CLOUD_CONFIG else "gpt")]
     if partition.overwrite is not None:
@@ -114,7 +115,7 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
         format=context.plain(place.at("filesystem"), filesystem.filesystem),
         origin=place.origin(),
     )
-    _set_device(item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
+    _set_device(item, context.path(place.at("device"), filesystem.device), filesystem.partition)
     if filesystem.label and filesystem.label != "None":
         item.label = _label(context, place.at("label"), filesystem.label, item.format)
     if filesystem.overwrite is not None:
@@ -191,10 +192,14 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], spec: sp
         if keep_mount(context, here, fields, spec):
             continue
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
+        missing = next((number for number, word in enumerate(words[:_NAMED]) if not word), None)
         if len(words) < _NAMED:
             context.findings.refuse(here, _WITHOUT_PLACE)
             continue
-        words[1] = simplified(context, here.at(1), words[1])
+        if missing is not None:
+            context.findings.warn(here.at(missing), "NO_EFFECT", _EMPTY)
+            continue
+        words[1] = context.simplified(here.at(1), words[1])
         if context.format == IGNITION:
             spec.os.mounts.append(_ignition_mount(context, here, words, spec.os))
         else:
@@ -208,7 +213,8 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
     """
     # The filesystem of a partition by number has no device of its own, and is found by its label.
     labelled = {item.label: item.device or f"LABEL={item.label}" for item in os.filesystems if item.label}
-    item = ospb.Mount(source=labelled.get(words[0], words[0]), path=words[1], origin=place.origin())
+    source = labelled.get(words[0], normal_source(words[0]))
+    item = ospb.Mount(source=source, path=words[1], origin=place.origin())
     item.options.extend(option for word in words[2:] for option in word.split(",") if option)
     if _NOT_NEEDED not in item.options:
         item.options.append(_NOT_NEEDED)
@@ -223,7 +229,7 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
 
 def _fstab_mount(context: Context, place: Place, words: list[str]) -> ospb.Mount:
     """The fields are those of fstab; the defaults are cloud-init's."""
-    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else words[0]
+    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else normal_source(words[0])
     kind, options, dump, passes = (*words[2:6], *[""] * (6 - len(words[:6])))
     # Swap is mounted nowhere, whatever word stands there; "swap" is usual. Source: fstab(5).
     where = "none" if kind == "swap" and not words[1].startswith("/") else words[1]

@@ -7,8 +7,8 @@ has written to the folder of the root by then is there no more. Today's provider
 from collections.abc import Iterator
 
 from slipway.bootstrapper.importers.mapping.context import IGNITION, Context
-from slipway.bootstrapper.importers.mapping.files import normal_path
 from slipway.bootstrapper.importers.mapping.place import Place
+from slipway.bootstrapper.importers.paths import normal_path
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _OF_IMAGE = frozenset({"/", "/etc", "/usr", "/var"})
