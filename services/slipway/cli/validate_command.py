@@ -109,7 +109,9 @@ async def _verdict(bootstrapper: Bootstrapper, loaded: Loaded, question: Machine
         refusals = await kubernetes_refusals(bootstrapper, subject)
     except SlipwayError as error:
         return _Verdict(problems=error_lines(loaded.places, question, error))
-    otherwise = f", or choose {' or '.join(refusals.others)}"
+    otherwise = ", unless this provisioner makes nodes without a plan"
+    if refusals.others:
+        otherwise = f", or choose {' or '.join(refusals.others)}"
     likely = [replace(each, remedy=f"{each.remedy}{otherwise}") for each in refusals.likely]
     return _Verdict(problems=_lines(loaded, question, refusals.certain), warnings=_lines(loaded, question, likely))
 

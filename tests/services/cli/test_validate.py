@@ -233,7 +233,8 @@ SWAP = "os: {swaps: [{path: /swap, sizeMib: 100}]}"
     [
         ("", FLAG, "invalid: spec.kubernetes.node: kubeletArguments[0] names the flag no-such-flag", "invalid"),
         ("", SWAP, "invalid: spec.os.swaps[0]: is swap, with which the kubelet does not start", "invalid"),
-        ("", LABEL, "warning: spec.kubernetes.node: labels[0] has a label", "valid"),
+        ("", LABEL, "invalid: spec.kubernetes.node: labels[0] has a label", "invalid"),
+        ("own.example.com", LABEL, "warning: spec.kubernetes.node: labels[0] has a label", "valid"),
         ("ignition", LABEL, "invalid: spec.kubernetes.node: labels[0] has a label", "invalid"),
         ("talos", LABEL, "", "valid"),
         ("talos", FLAG, "invalid: spec.kubernetes.node: kubeletArguments[0] names the flag", "invalid"),
@@ -263,3 +264,15 @@ def test_what_every_render_refuses_is_invalid(  # noqa: PLR0913, PLR0917  # a ta
         )
     else:
         assert not result.stderr
+
+
+@pytest.mark.parametrize("provisioner", ["cloud-init", ""])
+def test_a_version_that_no_engine_has_is_invalid(
+    slipway: Slipway, write: Callable[..., Path], provisioner: str
+) -> None:
+    """No render accepts it, with whichever provisioner."""
+    text = CLUSTER.format(name="c", version="v1.2.0", machines="{name: w, role: Worker, config: k}")
+    file = write(text + (f"spec: {{provisioner: {{name: {provisioner}}}}}\n" if provisioner else ""))
+    result = slipway("validate", "-f", file)
+    assert result.exit_code == 1
+    assert re.search(r"^invalid: .*kubernetesVersion: ", result.stderr, re.MULTILINE)
