@@ -70,7 +70,7 @@ def load(inputs: Inputs) -> Loaded:
     if unread and not known.issuperset(inputs.machines):
         raise SourceError(unread)
     questions = _chosen(document_set.questions, inputs.machines)
-    left_aside = [f"{problem}; it is ignored, since its machines are not selected" for problem in unread]
+    left_aside = [f"{problem}; it is left alone: its machines are not selected" for problem in unread]
     notes, doubts = [*left_aside, *map(str, document_set.notes)], [*map(str, document_set.doubts)]
     return Loaded(
         questions, notes, document_set.places, document_set.lone, doubts, _unused(inputs, document_set.variables)
