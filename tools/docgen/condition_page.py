@@ -1,9 +1,12 @@
 """docs/reference/conditions.md: types and reasons of the conditions of a SlipwayConfig."""
 
+from inspect import getdoc
+
 from slipway.controller.conditions import Type
 from slipway.controller.reason_meanings import MEANINGS, Meaning
 from slipway.controller.reasons import Reason
 from slipway.controller.wrapping import ANNOTATION, NEVER, wrappings
+from slipway.directory.failures import DirectoryError
 from tools.docgen.markdown import code, listed, page, prose, table
 
 _INTRODUCTION = """\
@@ -27,7 +30,7 @@ _TYPES = {
     Type.PROVISIONER: "True: a provisioner that is allowed and able to render the spec is ready.",
     Type.DIRECTORY_ACCOUNT: "True: the Secret with the credential of the machine's computer account exists. Only "
     "configs with `os.directory` have this condition. Where `slipway-directory` cannot make the account, the reason is "
-    "the one that it reports: [reasons](../how-to/make-computer-accounts.md#reasons).",
+    "the one that it reports.",
     Type.PAUSED: "True: the controller does not process the config.",
     Type.BOOTSTRAP: "True: the machine's Node joined, or the machine reported that its bootstrap is complete. False: "
     "see below.",
@@ -55,6 +58,10 @@ A refusal of the bootstrapper or the provisioner is a reason as well: the name o
 config, its Machine, its Cluster or the list of provisioners changes; what that table calls retryable, with growing
 pauses as well."""
 
+
+_DIRECTORY = """\
+Where `slipway-directory` cannot make the computer account of a machine, `DirectoryAccountReady` has one of these
+reasons. `slipway directory` prints the same. What to do: [how-to](../how-to/make-computer-accounts.md#reasons)."""
 
 _REASONS = """\
 *Condition*: the condition that has the reason besides `Ready`. Once the data Secret is reported, only `Ready` becomes
@@ -88,12 +95,19 @@ def condition_page() -> str:
         "## BootstrapSucceeded\n\n" + _BOOTSTRAP,
         f"## Reasons\n\n{_REASONS}\n\n" + table(["Reason", "Condition", "State", "Meaning", "What to do"], reasons),
         "## Reasons of the contract\n\n" + _CONTRACT,
+        f"## Reasons of the directory service\n\n{_DIRECTORY}\n\n" + table(["Reason", "Meaning"], _directory_reasons()),
         "## KubeadmConfigs that opted in\n\n" + _OPTED_IN,
         "## Infrastructures that change user data\n\n"
         "A format that must reach the machine unchanged (Talos) is refused on these with `UserDataWrapped`. Where the "
         f'exception of the last column is true, say so on the config: annotation `{ANNOTATION}: "true"`.\n\n'
         + table(["Kinds of machines", "User data", "Exception"], wrapping),
     )
+
+
+def _directory_reasons() -> list[list[str]]:
+    """Give each failure of the directory service by its reason, with the first sentence of its class."""
+    failures = sorted(DirectoryError.__subclasses__(), key=lambda failure: failure.reason)
+    return [[code(failure.reason), prose(getdoc(failure) or "")] for failure in failures]
 
 
 _GOOD = {

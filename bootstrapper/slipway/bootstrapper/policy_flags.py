@@ -16,7 +16,7 @@ _OPTIONS = (
     click.option(
         "--provisioner-profiles/--no-provisioner-profiles",
         default=None,
-        help="Machines may have an OS profile of the provisioner that renders them. Default: they may.",
+        help="Machines may have an OS profile of the provisioner that renders them. Default: yes.",
     ),
     click.option(
         "--allowed-provisioners",

@@ -47,15 +47,15 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
 
     The summary has the id of each machine's bundle: events on its console and its reports carry the same id.
 
-    Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials DIR, and
-    with it the same files give the same bytes again.
+    Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials-dir DIR.
+    With it the same files give the same bytes again.
 
     \b
     Examples:
       slipway render -f cluster.yaml --set-missing
       slipway render -f cluster.yaml --set KUBERNETES_VERSION=v1.34.2 --provisioner all -o userdata
       slipway render -f spec.yaml --machine worker --provisioner ignition -o - > worker.ign
-      slipway render -f spec.yaml --credentials secrets --format talos/v1.12 --summary json
+      slipway render -f spec.yaml --credentials-dir secrets --format talos/v1.12 --summary json
 
     \b
     Exit codes:

@@ -206,7 +206,7 @@ def test_the_file_gives_back_what_was_written(secrets: list[secretpb.Secret]) ->
 def test_an_ephemeral_store_warns(factory: SecretFactory) -> None:
     """Nobody builds a cluster on memory without having been told."""
     (warning,) = EphemeralStore(factory).ensure(CLUSTER, [TOKEN], SETTINGS).warnings
-    assert "--credentials" in warning
+    assert "--credentials-dir" in warning
 
 
 def test_placeholders_create_nothing_and_are_marked() -> None:

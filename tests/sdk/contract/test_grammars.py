@@ -267,3 +267,19 @@ def test_certificates() -> None:
     other = "-----BEGIN X-----\n"
     for wrong in ("", "x", key.decode(), pem + key.decode(), pem[:-40], pem.replace("MI", "!!"), pem + other):
         assert not check(wrong)
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("C:\\k\\CON", "reserves for a device"),
+        ("C:\\x\\nul.txt", "reserves for a device"),
+        ("C:\\PROGRA~3\\x", "short name"),
+        ("C:\\a.\\b", "ends in a dot or a space"),
+        ("C:\\a\\..\\b", "must be an absolute path"),
+        ("etc/hosts", "must be an absolute path"),
+    ],
+)
+def test_a_mistake_in_a_path_is_named(path: str, part: str) -> None:
+    """What Windows reserves has the form of a path, so that its form is not the mistake."""
+    assert part in grammars()["absolute-path"].mistake(path)

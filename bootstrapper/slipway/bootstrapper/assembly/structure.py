@@ -68,7 +68,7 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
             yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
     if agent.HasField("ca") and not any(url.startswith("https://") for url in agent.urls):
-        yield Violation("agent.ca", "means nothing without a URL of https in agent.urls", remedy="leave it out")
+        yield Violation("agent.ca", "has no effect without a URL of https in agent.urls", remedy="leave it out")
     if (is_download or is_image) and spec.execution.literal_commands:
         yield Violation(
             "agent",
@@ -155,7 +155,7 @@ def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:
         if not url.startswith("https://") and not (hashed and url.startswith("http://")):
             yield Violation(f"{path}.urls[{index}]", "must be https, or http together with a hash")
     if remote.HasField("ca") and not any(url.startswith("https://") for url in remote.urls):
-        yield Violation(f"{path}.ca", "means nothing without a URL of https")
+        yield Violation(f"{path}.ca", "has no effect without a URL of https")
 
 
 def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:

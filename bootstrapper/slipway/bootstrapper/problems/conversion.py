@@ -113,7 +113,7 @@ def unsupported_feature(
     features = sorted({problem.feature for problem in problems if problem.feature})
     names = sorted({_wish(problem) for problem in problems if problem.feature})
     return UnsupportedFeature(
-        f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(names)}",
+        f"{candidate.name} {candidate.version}, format {candidate.format.format}, does not support {', '.join(names)}",
         violations=[violation_of(problem, imported=imported) for problem in problems],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )

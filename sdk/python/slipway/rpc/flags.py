@@ -36,8 +36,16 @@ _OPTIONS = (
     ),
     click.option("--metrics-address", metavar="HOST:PORT", help="Serve Prometheus metrics by HTTP."),
     click.option("--otlp-endpoint", metavar="URL", help="Send traces and metrics by OTLP (slipway-sdk[otlp])."),
-    click.option("--log-format", type=click.Choice(["auto", "json", "console"]), help="Default: auto."),
-    click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="Default: info."),
+    click.option(
+        "--log-format",
+        type=click.Choice(["auto", "json", "console"]),
+        help="Form of log lines; auto: console on a terminal, else json. Default: auto.",
+    ),
+    click.option(
+        "--log-level",
+        type=click.Choice(["debug", "info", "warning", "error"]),
+        help="Least level that is logged. Default: info.",
+    ),
     click.option("--production/--no-production", default=None, help="Serve no gRPC reflection by default."),
     click.option(
         "--reflection/--no-reflection", default=None, help="Serve gRPC reflection. Default: not with --production."

@@ -42,8 +42,8 @@ def set_accounts(context: Context, place: Place, users: list[User], spec: specpb
     # cloud-init takes a list of users for the whole list: the image's own user is not made.
     os.default_user = ospb.DEFAULT_USER_OMIT
     message = (
-        "where users are named cloud-init does not create the image's own user, and so it is here, as today; every "
-        "other format leaves the image's own user as it is"
+        "cloud-init does not create the image's own user when users are named, and this is kept; every other format "
+        "leaves the image's own user as it is"
     )
     context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
     return ["os.default_user", "os.default_user.omit", *ended]
@@ -68,8 +68,8 @@ def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[
     os.default_user = ospb.DEFAULT_USER_KEEP
     if any(user.name == IMAGES_OWN_USER for user in os.users):
         message = (
-            "cloud-init means the image's own user by this name and lets it use sudo, as today; every other format "
-            "makes an account of this name"
+            "for cloud-init this name is the image's own user, which may use sudo, and this is kept; other formats "
+            "create an account of this name"
         )
         context.findings.warn(place, "DEFAULT_USER_NAMED", message)
     return ["os.default_user"]

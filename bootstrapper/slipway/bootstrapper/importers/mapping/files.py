@@ -27,12 +27,12 @@ _SAMPLES = {
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._-]")
 _KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105  # a sentence
 _AS_IT_IS = (
-    "the Secret's value is not known here, and the file will have exactly its bytes; today's provider makes LF of every"
-    " line break and puts one newline at the end: write the value so"
+    "the Secret's value is not known here, and the file will have exactly its bytes; the kubeadm provider turns every "
+    "line break into LF and ends the file with one newline: write the value in this form"
 )
 _AS_IT_IS_RENDERED = (
-    "the Secret's value is not known here, and the file will have its bytes, Jinja in them rendered as today; today's "
-    "provider makes LF of every line break and puts one newline at the end: write the value so"
+    "the Secret's value is not known here, and the file will have its bytes, with Jinja in them rendered; the kubeadm "
+    "provider turns every line break into LF and ends the file with one newline: write the value in this form"
 )
 
 
