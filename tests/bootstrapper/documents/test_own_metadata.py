@@ -88,6 +88,6 @@ def test_a_field_that_is_named_kind_is_no_kind(kind: str) -> None:
     """The schema in a CustomResourceDefinition has a field of that name, and what is below it is read all the same."""
     schema = f"{{properties: {{kind: {kind}, metadata: {{annotations: {{{GROUP}/distributon: x}}}}}}}}"
     definition = f"apiVersion: v1\nkind: CustomResourceDefinition\nmetadata: {{name: a}}\nspec: {schema}\n"
-    found = read_document_set({"crd.yaml": f"{WORKERS}\n---\n{definition}"}, variables={}, set_missing=True)
-    assert found.questions
-    assert any(f"did you mean {GROUP}/distribution?" in str(doubt) for doubt in found.doubts)
+    documents = read_document_set({"crd.yaml": f"{WORKERS}\n---\n{definition}"}, variables={}, set_missing=True)
+    assert documents.questions
+    assert any(f"did you mean {GROUP}/distribution?" in str(doubt) for doubt in documents.doubts)
