@@ -133,7 +133,8 @@ async def negotiate(  # noqa: PLR0913  # what to ask, and how
         else:
             return answer, True
     raise ProvisionerFailed(
-        "the provisioner refuses fields without end", metadata={"provisioner": prepared.candidate.name}
+        "the provisioner refuses fields without end",
+        metadata={"provisioner": prepared.candidate.name, "violation": "FEA-009"},
     )
 
 

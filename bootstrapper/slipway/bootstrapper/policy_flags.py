@@ -16,9 +16,14 @@ _OPTIONS = (
     click.option(
         "--provisioner-profiles/--no-provisioner-profiles",
         default=None,
-        help="Machines may have an OS profile of the provisioner that renders them. Default: they may.",
+        help="Machines may have an OS profile of the provisioner that renders them. Default: yes.",
     ),
-    click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated."),
+    click.option(
+        "--allowed-provisioners",
+        metavar="NAMES",
+        help="Provisioners that may get bundles, comma-separated. Default: all with --insecure; with TLS those of "
+        "--embedded-provisioners only.",
+    ),
     versions_option,
     click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".'),
     click.option(

@@ -77,7 +77,9 @@ def _violations(info: provisionerpb.GetProvisionerInfoResponse) -> Iterator[Viol
     if not _VERSION.fullmatch(info.implementation_version):
         yield Violation("implementation_version", "must be a semantic version")
     if not info.features_advertised:
-        yield Violation("features_advertised", "must be set: without it an empty list of features means nothing")
+        yield Violation(
+            "features_advertised", "must be set: without it an empty list of features is not known to be complete"
+        )
     if not info.formats:
         yield Violation("formats", "must not be empty")
     seen: set[str] = set()

@@ -41,7 +41,8 @@ def _remarks(bundle: bundlepb.BootstrapBundle) -> Remarks:
     except KubernetesVersionError:
         return remarks
     request = PlanRequest(intent=bundle.intent, version=version, remarks=remarks)
-    check_kubelet_flags(request, remarks.refuse)
+    # Every imported spec asks for literal commands.
+    check_kubelet_flags(request, remarks.refuse, imported=bundle.execution.literal_commands)
     if request.is_control_plane:
         check_component_flags(request, remarks.refuse)
     return remarks

@@ -186,7 +186,9 @@ class RpcServer:
         if self.settings.serves_reflection:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415  # off in production
 
-            reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server)
+            from slipway.rpc.reflection import ReflectionPool  # noqa: PLC0415
+
+            reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server, pool=ReflectionPool())
         return server
 
     def _bind(self, server: grpc.aio.Server, address: str, *, plain: bool) -> int:

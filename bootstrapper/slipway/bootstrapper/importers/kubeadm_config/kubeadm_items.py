@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from slipway.bootstrapper.importers.foreign import Foreign
+from slipway.bootstrapper.importers.foreign import Foreign, Unfit
 
 _TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 
@@ -72,7 +72,8 @@ class BootstrapToken(Foreign):
     @classmethod
     def _form(cls, value: str) -> str:
         if not _TOKEN.fullmatch(value):
-            raise ValueError("not a bootstrap token: six and sixteen of a-z and 0-9, with a dot between")
+            message = "not a bootstrap token: six and sixteen of a-z and 0-9, with a dot between"
+            raise Unfit(message, sample="abcdef.0123456789abcdef")
         return value
 
     @field_validator("expires")
@@ -83,7 +84,7 @@ class BootstrapToken(Foreign):
         except ValueError:
             zoned = False
         if not zoned:
-            raise ValueError("not a time: write it like 2030-01-31T12:00:00Z")
+            raise Unfit("not a time: write it like 2030-01-31T12:00:00Z", sample='"2030-01-31T12:00:00Z"')
         return value
 
 
