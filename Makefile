@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports bench-downloads bench-boots pictures engines image image-check docs kubernetes-types talos-types ignition-types cluster cluster-real cluster-down machineadm constraints clean
+.PHONY: help venv proto demo demo-node demo-node-down test test-all test-affected shards check bench bench-cluster bench-reports bench-downloads bench-boots pictures engines image image-check docs kubernetes-types cluster cluster-real cluster-down machineadm constraints clean
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | column -ts $$'\t'
@@ -99,12 +99,6 @@ pictures: .venv/ready ## Take the pictures of the web page in docs/images again
 
 kubernetes-types: .venv/ready ## Write the table of Kubernetes' types again, from its Go modules; needs Go
 	@$(BIN)/python -m tools.kubernetes_types
-
-talos-types: .venv/ready ## Write the table of Talos' types again, from its Go module; needs Go
-	@$(BIN)/python -m tools.talos_types
-
-ignition-types: .venv/ready ## Write the table of Ignition's types again, from its Go modules; needs Go
-	@$(BIN)/python -m tools.ignition_types
 
 cluster: .venv/ready ## Start a management cluster with Cluster API and Slipway on loopback, in the background
 	@$(BIN)/python -m tools.cluster up --slipway

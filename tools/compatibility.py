@@ -1,6 +1,4 @@
-"""How many Cluster API templates import: `python -m tools.compatibility FOLDER` prints the tables.
-
-They are for docs/reference/compatibility.md, whose other sections are written by hand: replace the tables there only.
+"""How many Cluster API templates import: `python -m tools.compatibility FOLDER > docs/reference/compatibility.md`.
 
 FOLDER has a folder OWNER/NAME for each repository, with its templates as files, one complete cluster in each. They are
 never kept here: the page names them, and says what `slipway render --set-missing` makes of them, each machine in the

@@ -43,7 +43,7 @@ the reasons below; `BadRequest` names fields (20 at most) and `RetryInfo` the ti
 status is never larger than 4 KiB. A status without `ErrorInfo` comes from the transport (gRPC itself or a
 proxy), not from Slipway.
 
-*Retry* says whether the same request may succeed later without a change by a person."""
+*Retry* says whether the same request may succeed after a while without anybody changing it."""
 
 
 def load(root: Path) -> dict[str, Any]:

@@ -134,12 +134,11 @@ func (r *Reconciler) failed(ctx context.Context, err error) (time.Duration, erro
 	return pause, r.Store.Report(ctx, report)
 }
 
-// again reports whether the same request may succeed later, without a change. Source: the column "retryable" of the
-// table of errors.
+// again tells whether the same question may have another answer without anybody changing something.
 func again(code codes.Code, failures int) bool {
 	switch code {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.ResourceExhausted, codes.NotFound:
-		return true // NotFound: the pinned provisioner may still register
+		return true // NotFound: the pinned provisioner may come
 	case codes.Internal, codes.Unknown:
 		return failures <= 1
 	default:

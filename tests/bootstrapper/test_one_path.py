@@ -12,7 +12,6 @@ from tests.bootstrapper.asking import asked, bootstrapper, question, refused
 from tests.bootstrapper.importers.carrying import IGNITION, carried
 from tests.bootstrapper.provision_requests import SPEC, changed, refusal, request, service
 
-CA = "/etc/kubernetes/pki/ca.crt"
 UNIT = "[Service]\nExecStart=/bin/true\n"
 FOLDER = "/etc/systemd/system"
 
@@ -54,7 +53,7 @@ REFUSED = {
         "spec.os.links[0].path",
     ),
     "filesystems": ({"filesystems": [{"device": "/dev/sdb1", "format": "ext4"}] * 2}, "spec.os.filesystems[1]"),
-    "mounts": ({"mounts": [{"source": "/dev/sdb1", "path": p} for p in ("/run/a", "/var/run/a")]}, "spec.os.mounts[1]"),
+    "mounts": ({"mounts": [{"source": "/dev/sdb1", "path": p} for p in ("/a", "/a/")]}, "spec.os.mounts[1]"),
     "kernel arguments": (
         {"kernelArguments": [{"argument": "quiet"}, {"argument": "quiet", "absent": True}]},
         "spec.os.kernelArguments[1]",
@@ -143,27 +142,6 @@ async def test_an_engines_unit_and_a_users_are_one_path() -> None:
     error = await refused(asking)
     assert error is not None
     assert ["systemdUnits[0]" in violation.path for violation in error.violations] == [True], error.violations
-
-
-@pytest.mark.parametrize("provisioner", ["cloud-init", "ignition"])
-@pytest.mark.parametrize(
-    "os",
-    [
-        {"links": [{"path": "/etc/slipway-kubeadm", "target": "/x"}, {"path": CA, "target": "/opt/ca.crt"}]},
-        {"directories": [{"path": "/opt/a"}, {"path": CA}]},
-        {"files": [_file("/opt/a"), {"path": CA, "remote": {"urls": ["https://example.com/ca.crt"]}}]},
-    ],
-    ids=["link", "directory", "download"],
-)
-async def test_an_engines_file_and_what_the_runner_installs_are_one_path(provisioner: str, os: dict[str, Any]) -> None:
-    """What a format does not take itself would be written over the engine's file: it is refused at the user's item."""
-    asking = asked(question(json.dumps({"os": os}), role="Init"), provisioner)
-    asking.subject.spec.target.CopyFrom(copy.deepcopy(request(SPEC).spec.target))
-    error = await refused(asking)
-    assert error is not None
-    (violation,) = error.violations
-    assert violation.path.endswith(f"spec.os.{next(iter(os))}[1]")
-    assert "claim the same path" in violation.description
 
 
 SNIPPET = (

@@ -9,7 +9,7 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.bundles import give_bundle
 from slipway.bootstrapper.credentials.placeholder_store import PlaceholderStore
 from slipway.bootstrapper.explanation import explain
-from slipway.contract.errors import UnsupportedFeature, UserDataTooLarge
+from slipway.contract.errors import UnsupportedFeature
 from slipway.contract.items import items
 from slipway.embedded.bootstrapper import compiler
 from slipway.embedded.provisioners import EmbeddedProvisioners
@@ -161,21 +161,3 @@ async def test_optional_items_that_it_refuses_are_left_out() -> None:
     answer = await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=one))
     (warning,) = [each for each in answer.diagnostics if each.code == "OPTIONAL_FEATURE_OMITTED"]
     assert warning.origin.path == "spec.os.kernel_arguments[0]"
-
-
-async def test_too_large_user_data_are_refused_with_limit_and_sizes() -> None:
-    """The refusal has the format's limit, the size and the largest parts; its field is not repeated."""
-
-    def limited(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> None:
-        raise UserDataTooLarge(
-            "the user data has 900 bytes; at most 800 are allowed", metadata={"size": "900", "limit": "800"}
-        )
-
-    bootstrapper, _ = made(limited)
-    with pytest.raises(UserDataTooLarge) as caught:
-        await bootstrapper.user_data(bootstrappb.GetUserDataRequest(subject=subject()))
-    (violation,) = caught.value.violations
-    assert violation.path.startswith("SlipwayConfig/x: spec.os.")
-    parts = "the user data has 900 bytes; at most 800 are allowed; the largest parts: this field has "
-    assert parts in violation.description
-    assert violation.path not in violation.description

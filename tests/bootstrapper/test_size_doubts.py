@@ -16,7 +16,7 @@ ENOUGH = 22_000
 
 
 def column(size: int, *, target: str, referred: int = 0, key: int = 0, gzip: bool = True) -> Column:
-    """Give a format with user data of so many equal bytes, references to Secrets, and bytes of a value in the spec."""
+    """Give a format with user data of so many equal bytes, references to Secrets, and bytes of a cluster's key."""
     bundle = bundlepb.BootstrapBundle()
     bundle.machine.target.infrastructure = target
     bundle.machine.target.user_data_unchanged = target == "aws"
@@ -26,7 +26,7 @@ def column(size: int, *, target: str, referred: int = 0, key: int = 0, gzip: boo
     if referred:
         bundle.secrets.secrets.add(name="one", key="key", value=b"placeholder")
     if key:
-        bundle.secrets.secrets.add(name="slipway.dev/inline", key="key", value=b"x" * key)
+        bundle.secrets.secrets.add(name="slipway.dev/ca", key="key", value=b"x" * key)
     info = provisionerpb.FormatInfo(format="cloud-config", accepts_gzip=gzip)
     fitted = fit(b"x" * size, bundle, row=infrastructure(bundle.machine.target), limit=0, may_compress=gzip)
     return Column(Candidate("cloud-init", "1.0.0", info, ()), compiled=Compiled(bundle), fitted=fitted)
@@ -63,7 +63,7 @@ def test_secrets_of_the_users_are_warned_of_where_they_can_matter(doubted: Colum
         (10_000, 17_000, False, "what is not compressed has its size already"),
     ],
 )
-def test_values_in_a_spec_are_warned_of_where_compression_hides_them(
+def test_secrets_of_a_cluster_are_warned_of_where_compression_hides_them(
     size: int, key: int, *, doubted: bool, reason: str
 ) -> None:
     """Their placeholders are as long, and compress to nothing."""

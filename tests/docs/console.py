@@ -3,10 +3,8 @@
 What counts in a page:
 
 * a block ``console`` holds commands, each behind "$ " (with heredocs and lines that end in a backslash), and under each
-  what it prints. A number is that of the page, such as a count or a line of a file. What is different in each run may
-  differ: a number with a decimal point (milliseconds), one with a unit of time or of bytes, and a port. One of four
-  digits or more is a size, and may differ by 5 %, since keys are random. "…" stands for any text, a line "..." for any
-  lines.
+  what it prints. Small numbers may differ from those of the page, and so may ports; one of four digits or more is a
+  size, and may differ by 5 %, since keys are random. "…" stands for any text, a line "..." for any lines.
 * a block ``console background`` holds one command that goes on: the page goes on when its last line was printed.
 * ``<!-- file: NAME -->`` in front of any block: the block is the content of that file.
 * ``<!-- not run: REASON -->`` in front of a block ``sh``: a command that the test must not run, and why.
@@ -25,16 +23,11 @@ _FENCE = re.compile(r"^(?P<fence>```+)(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=fence
 _NOTE = re.compile(r"<!-- (?P<key>file|not run): (?P<value>.+?) -->\s*$")
 _MARK = "--- command"
 _READY_SECONDS = 40.0
-_UNIT = r" ?(?:ms|[smhd]|bytes|[kM]i?B)(?![A-Za-z])"
 _TOKEN = re.compile(
-    r"(?P<any>…)|(?P<port>(?<=:)\d{4,}(?!\d))|(?P<size>(?<![:.\d])\d{4,}(?![.\d]))"
-    rf"|(?P<figure>(?<![\w./-])\d+\.\d+(?![.\w])|\d+(?:\.\d+)?(?={_UNIT}))"
-    r"|(?P<light>─+)|(?P<heavy>━+)|(?P<gap>[ \t]+)|(?P<text>\d[\d.]*|[^…\d─━ \t]+)"
+    r"(?P<any>…)|(?P<size>(?<![:.\d])\d{4,}(?![.\d]))|(?P<number>\d[\d.]*)|(?P<light>─+)|(?P<heavy>━+)|(?P<gap>[ \t]+)"
+    r"|(?P<text>[^…\d─━ \t]+)"
 )
-_LOOSE = {
-    "any": ".*", "port": r"\d+", "size": r"(\d+)", "figure": r"\d[\d.]*",
-    "light": "─+", "heavy": "━+", "gap": r"[ \t]*",
-}  # fmt: skip
+_LOOSE = {"any": ".*", "size": r"(\d+)", "number": r"\d[\d.]*", "light": "─+", "heavy": "━+", "gap": r"[ \t]*"}
 _TOLERANCE = 0.05
 
 
@@ -225,7 +218,7 @@ def _tokens(line: str) -> Iterator[re.Match[str]]:
 
 
 def _pattern(line: str) -> str:
-    """Give a line as an expression: what _LOOSE has may differ, such as the width of columns; sizes are groups."""
+    """Give a line as an expression: numbers and the width of columns may differ, … is any text; sizes are groups."""
     if line.strip().isdecimal():
         return re.escape(line.strip())
     return "".join(_LOOSE.get(token.lastgroup or "", re.escape(token[0])) for token in _tokens(line))

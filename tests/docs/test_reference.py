@@ -130,26 +130,6 @@ def test_every_command_is_explained() -> None:
     assert "Examples:\n\n```text\nslipway render -f" in page
 
 
-def test_links_of_generated_pages_are_links() -> None:
-    """No page shows a link as text, because its brackets were escaped."""
-    assert [name for name, page in pages.PAGES.items() if "\\](" in page()] == []
-
-
-def test_a_reason_of_events_only_names_no_condition() -> None:
-    """A reason that no condition has names none, and needs no change by a person."""
-    page = pages.PAGES["conditions.md"]()
-    for name in ("MetadataUnknown", "PayloadFetchedAgain"):
-        assert f"| `{name}` | event only |  |" in page
-
-
-def test_defaults_of_lists_are_written_as_on_the_command_line() -> None:
-    """The defaults of lists are joined by commas, and an empty one is no default."""
-    page = pages.PAGES["settings.md"]()
-    assert "| `slipway` | For one of these a token must be issued" in page
-    assert "frozenset" not in page
-    assert "| `()` |" not in page
-
-
 @pytest.mark.parametrize(
     ("text", "want", "reason"),
     [

@@ -69,8 +69,8 @@ async def test_explain_and_shown_bundles_hold_no_marked_value() -> None:
     async with served(bootstrapper, CollectorRegistry()) as stub:
         matrix = await invoke(stub.Explain, bootstrappb.ExplainRequest(subject=request.subject), timeout=30)
         shown = [name_of(place) for canary, place in put_in.items() if found(canary, str(matrix))]
-        # Neither is secret: a delivery's limit is that of an infrastructure, which is named; NO_PROXY has the endpoint.
-        assert set(shown) <= {"spec.target.infrastructure", "cluster.endpoint.host"}
+        # The limit of a delivery is that of an infrastructure, which is named; it never holds a secret.
+        assert set(shown) <= {"spec.target.infrastructure"}
         marked = {canary: place for canary, place in put_in.items() if _is_marked(request.subject, place)}
         assert len(marked) > 10
         for lowered in (False, True):

@@ -111,7 +111,6 @@ LEFT_OUT = {
     "Mount.partition": "no block device is here; `disks.yaml` has some",
     "Content.config_map_ref": "stands in no bundle: the value is put in its place before",
     "Proxy.no_proxy_only": "is in no bundle: the list is complete before",
-    "Proxy.own_addresses": "the addresses are those of the machine, which no comparison knows",
     "Segment.extension": "a text of a provisioner's own means nothing to Ignition",
     "TextSegment.extension": "a text of a provisioner's own means nothing to Ignition",
     "Command.reboot": "the machine here does not go down and up",

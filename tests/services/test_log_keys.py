@@ -57,6 +57,6 @@ def test_every_key_that_a_process_logs_is_written(module: str, packages: tuple[s
 def test_a_cluster_out_of_reach_is_named_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     """The line of the controller says which cluster, for which work, and how it failed."""
     configure_logging(log_format="json", extra_keys=controller.LOG_KEYS)
-    structlog.get_logger().warning("workload cluster unreachable", work="reports", cluster="n/c", failure="Halt")
+    structlog.get_logger().warning("workload cluster out of reach", work="reports", cluster="n/c", failure="Halt")
     entry = json.loads(capsys.readouterr().err)
     assert (entry["work"], entry["cluster"], entry["failure"]) == ("reports", "n/c", "Halt")

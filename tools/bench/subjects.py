@@ -49,8 +49,6 @@ def bare(folder: Path) -> list[MachineQuestion]:
 def largest() -> bootstrappb.Subject:
     """Give a machine with as many commands as the contract allows: what one request can ask of a server at most."""
     subject = native()[-1].subject
-    # What runs before everything else is lowered by the OS profile for Ignition.
-    subject.spec.target.distribution, subject.spec.target.os_version = "debian", "13"
     for phase in ("boot", "pre", "post"):
         commands = getattr(subject.spec.commands, phase)
         del commands[:]

@@ -27,8 +27,8 @@ def cli_page() -> str:
     """Give docs/reference/cli.md."""
     introduction = """\
 `slipway` works on files. Without `--server` everything runs in its own process: no port, no certificate. Results go to
-standard output, diagnostics to standard error. Exit codes: 0 success; 1 something was refused or is invalid; 2 usage
-error; 130 ended by Ctrl-C."""
+standard output, remarks to standard error. Exit code 0: as asked; 1: something was refused or is invalid; 2:
+wrong usage."""
     commands = list(_commands(cli, "slipway"))
     contents = "\n".join(f"- [{path}](#{anchor(path)}): {prose(one.get_short_help_str(200))}" for path, one in commands)
     return page(
@@ -40,8 +40,8 @@ def settings_page() -> str:
     """Give docs/reference/settings.md."""
     introduction = """\
 Every server takes its settings from flags and the environment: `--listen-address` is `SLIPWAY_LISTEN_ADDRESS`. A flag
-wins. Booleans are `true` and `false`, an empty variable counts as unset, lists are comma-separated, times are in
-seconds. The files below `--tls-cert-dir` are reloaded when they change. Without that flag a server requires
+wins. Yes and no are `true` and `false` there, an empty variable is as one that is not there, lists are comma-separated,
+times are in seconds. The files below `--tls-cert-dir` are read again when they change. A server without it wants
 `--insecure`, and then listens on a loopback address only."""
     shared = set(ServerSettings.model_fields)
     example = provisioner_command(own_provisioners()[0])
@@ -128,10 +128,8 @@ def _settings(model: type[ServerSettings], command: click.Command, names: Sequen
 
 
 def _default(value: object) -> str:
-    if value is None or value is PydanticUndefined:
+    if value is None or value == frozenset() or value is PydanticUndefined:
         return ""
-    if isinstance(value, frozenset | tuple):
-        return code(",".join(sorted(map(str, value))))
     return code(str(value).lower() if isinstance(value, bool) else value)
 
 
@@ -140,5 +138,5 @@ def _spellings(option: click.Option | None) -> str:
     return "" if option is None else code(" / ".join([*option.opts, *option.secondary_opts]))
 
 
-_UNFLAGGED = {"max_call_seconds": "The longest time for a call, whatever deadline the caller sends. It has no flag."}
-"""Meanings of settings that have no flag."""
+# What has no flag says what it is here.
+_UNFLAGGED = {"max_call_seconds": "Most seconds that the server gives a call, whatever its deadline."}

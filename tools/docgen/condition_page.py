@@ -1,12 +1,9 @@
-"""docs/reference/conditions.md: types and reasons of the conditions of a SlipwayConfig."""
-
-from inspect import getdoc
+"""docs/reference/conditions.md: what the conditions of a SlipwayConfig may say."""
 
 from slipway.controller.conditions import Type
-from slipway.controller.reason_meanings import MEANINGS, Meaning
+from slipway.controller.reason_meanings import MEANINGS
 from slipway.controller.reasons import Reason
 from slipway.controller.wrapping import ANNOTATION, NEVER, wrappings
-from slipway.directory.failures import DirectoryError
 from tools.docgen.markdown import code, listed, page, prose, table
 
 _INTRODUCTION = """\
@@ -19,23 +16,22 @@ each status is a call of the API server. A refusal is reported at once, also by 
 
 _OPTED_IN = """\
 An opted-in `KubeadmConfig` ([how-to](../how-to/opt-in.md)) has the types and reasons of Cluster API's kubeadm provider:
-`Ready` is `Ready` or `NotReady`, `DataSecretAvailable` is `Available` or, while waiting, `NotAvailable`; the message
-then begins with the reason of the table above. A refusal, which that provider does not know, keeps its own reason. Once
-the data Secret exists, the conditions are the kubeadm provider's: Slipway then reports by events only."""
+`Ready` is `Ready` or `NotReady`, `DataSecretAvailable` is `Available` or, for all that is waited for, `NotAvailable`;
+the message then begins with the reason of the table above. A refusal, which that provider does not know, keeps its own
+reason. Once the data is there the conditions are the kubeadm provider's; what Slipway has to say then is an event."""
 
 _TYPES = {
-    Type.READY: "True: the user data is stored with everything that it needs, and the bootstrap token is refreshed.",
-    Type.DATA_SECRET: "True: the data Secret exists and is complete.",
-    Type.CERTIFICATES: "True: the cluster's certificates and keys that the machine needs exist.",
-    Type.PROVISIONER: "True: a provisioner that is allowed and able to render the spec is ready.",
-    Type.DIRECTORY_ACCOUNT: "True: the Secret with the credential of the machine's computer account exists. Only "
-    "configs with `os.directory` have this condition. Where `slipway-directory` cannot make the account, the reason is "
-    "the one that it reports.",
-    Type.PAUSED: "True: the controller does not process the config.",
-    Type.BOOTSTRAP: "True: the machine's Node joined, or the machine reported that its bootstrap is complete. False: "
-    "see below.",
-    Type.REPORT_ADDRESS: "False: the machine has no address to report to, because the user data would be too large. "
-    "It is never True, other configs do not have it, and `Ready` does not depend on it.",
+    Type.READY: "All of the following hold. The user data is stored, and nothing stands in the way of its upkeep.",
+    Type.DATA_SECRET: "The data Secret is there, complete.",
+    Type.CERTIFICATES: "The cluster's certificates and keys that the machine needs are there.",
+    Type.PROVISIONER: "A provisioner that may and can render the spec is ready.",
+    Type.DIRECTORY_ACCOUNT: "The Secret with the credential of the machine's computer account exists. Only configs "
+    "with `os.directory` have this condition. Where `slipway-directory` cannot make the account, the reason is the one "
+    "that it reports: [reasons](../how-to/make-computer-accounts.md#reasons).",
+    Type.PAUSED: "The controller leaves the config alone.",
+    Type.BOOTSTRAP: "The machine's Node joined, or the machine reported that its bootstrap is complete.",
+    Type.REPORT_ADDRESS: "Never: only a config whose machine had to go without an address to report to has this "
+    "condition, and it is False. `Ready` does not depend on it.",
 }
 
 _BOOTSTRAP = """\
@@ -45,8 +41,7 @@ With `--reports-address` or `--workload-reports` the controller follows the
 the machine's own [event](events.md), for example `CommandFailed`, and the message names step, phase and exit code.
 Where a log bundle arrived, the message ends with the first [reason](reasons.md) that its diagnosis found:
 `its logs show PortInUse`. A report counts only with the bundle of the data Secret. A Node that joined counts more than
-any report. The condition keeps its last state while the gateway or the workload cluster cannot be reached, or has lost
-the report.
+any report. What was said stays while the gateway or the workload cluster is out of reach, or has no longer the report.
 
 A failure is one Warning event on the Machine, with the same reason and message. For an opted-in `KubeadmConfig`, whose
 status is not Slipway's, what was reported is an event on the Machine in any case."""
@@ -59,25 +54,14 @@ config, its Machine, its Cluster or the list of provisioners changes; what that 
 pauses as well."""
 
 
-_DIRECTORY = """\
-Where `slipway-directory` cannot make the computer account of a machine, `DirectoryAccountReady` has one of these
-reasons. `slipway directory` prints the same. What to do: [how-to](../how-to/make-computer-accounts.md#reasons)."""
-
-_REASONS = """\
-*Condition*: the condition that has the reason besides `Ready`. Once the data Secret is reported, only `Ready` becomes
-False with the reason: the other conditions stay True. *event only*: no condition has the reason.
-
-*State*: *waits*: the controller continues by itself. *refused*: a person has to change something. Empty: neither."""
-
-
 def condition_page() -> str:
     """Give the page."""
-    types = [[code(entry.value), text] for entry, text in _TYPES.items()]
+    types = [[code(entry.value), prose(text)] for entry, text in _TYPES.items()]
     reasons = [
         [
             code(reason.value),
-            code(meaning.type.value) if meaning.type is not None else "event only",
-            _state(reason, meaning),
+            code(meaning.type.value),
+            "waits" if meaning.waits else "refused" if reason not in _GOOD else "",
             prose(meaning.meaning),
             prose(meaning.remedy),
         ]
@@ -91,23 +75,16 @@ def condition_page() -> str:
         "Conditions",
         "services/slipway/controller/reason_meanings.py and wrapping.yaml",
         _INTRODUCTION,
-        "## Types\n\n" + table(["Type", "Meaning"], types),
+        "## Types\n\n" + table(["Type", "It is True when"], types),
         "## BootstrapSucceeded\n\n" + _BOOTSTRAP,
-        f"## Reasons\n\n{_REASONS}\n\n" + table(["Reason", "Condition", "State", "Meaning", "What to do"], reasons),
+        "## Reasons\n\n" + table(["Reason", "Condition", "", "Meaning", "What to do"], reasons),
         "## Reasons of the contract\n\n" + _CONTRACT,
-        f"## Reasons of the directory service\n\n{_DIRECTORY}\n\n" + table(["Reason", "Meaning"], _directory_reasons()),
         "## KubeadmConfigs that opted in\n\n" + _OPTED_IN,
         "## Infrastructures that change user data\n\n"
         "A format that must reach the machine unchanged (Talos) is refused on these with `UserDataWrapped`. Where the "
         f'exception of the last column is true, say so on the config: annotation `{ANNOTATION}: "true"`.\n\n'
         + table(["Kinds of machines", "User data", "Exception"], wrapping),
     )
-
-
-def _directory_reasons() -> list[list[str]]:
-    """Give each failure of the directory service by its reason, with the first sentence of its class."""
-    failures = sorted(DirectoryError.__subclasses__(), key=lambda failure: failure.reason)
-    return [[code(failure.reason), prose(getdoc(failure) or "")] for failure in failures]
 
 
 _GOOD = {
@@ -117,10 +94,5 @@ _GOOD = {
     Reason.NODE_JOINED,
     Reason.BOOTSTRAP_FAILED,
     Reason.NO_ROOM_FOR_ADDRESS,
+    Reason.METADATA_UNKNOWN,
 }
-
-
-def _state(reason: Reason, meaning: Meaning) -> str:
-    if meaning.waits:
-        return "waits"
-    return "" if meaning.type is None or reason in _GOOD else "refused"

@@ -11,16 +11,16 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 from tools.docgen.markdown import code, listed, page, table
 
 INTRODUCTION = """\
-A *bootstrap engine* turns the Kubernetes part of a machine into files and steps. `kubernetes.engine` chooses it. If it
-is not set, the engine of the cluster's control plane is used, or else {first}. In a management cluster, where the
-engine of the control plane may not be known, a machine that joins has to name it. A worker of another engine than its
-control plane is refused. Which features each of them takes is in the columns "else on Linux" and "else on Windows" of
-[features](features.md). Options of a single engine are in [engineOptions](spec.md).
+A *bootstrap engine* turns the Kubernetes part of a machine into files and steps. `kubernetes.engine` chooses it; unset,
+it is that of the cluster's control plane, else {first}. In a management cluster, where the engine of the control plane
+may not be known, a machine that joins has to name it. A worker of another engine than its control plane is refused.
+Which features each of them takes is in the columns "else on Linux" and "else on Windows" of [features](features.md);
+what only one of them knows stands in [engineOptions](spec.md).
 
 Other packages [add engines](../tutorials/write-an-engine.md)."""
 
 _TOKENS = """\
-How a machine joins. A token that the *controller* makes is a bootstrap token of Kubernetes: a Secret of the
+By what a machine joins. A token that the *controller* makes is a bootstrap token of Kubernetes: a Secret of the
 workload cluster, in the namespace kube-system, one for each machine that joins. The controller creates it before it
 stores the machine's user data, refreshes its expiry until the machine has joined, for a day at most, and lets it
 expire: the cluster's token cleaner removes it. A token that the *cluster* makes is only read, when the machine is

@@ -20,15 +20,15 @@ _PLACES = f"""\
 | console | `/dev/console` | `COM1` |
 
 Each event is one line, the same in both. The file is appended to and never truncated; a power cut may leave
-half a line, and the next event follows it. An event that cannot be written changes nothing: the steps, their order,
+half a line, and the next event is behind it. An event that cannot be written changes nothing: the steps, their order,
 their records and the exit code are the same. A console that does not take a line within nine seconds (five on Windows)
 gets no further event from this run. The last event of a failed step is the first line of its failure record, too.
 
-The check of the kubelet and of the container runtime takes two seconds at most and needs no credentials and no tool of
-either: the kubelet is asked on `127.0.0.1:10248`, by curl or wget on Linux, where one of them is there; a container
+A status of the kubelet or of the container runtime is found in two seconds at most, without a login and without a tool
+of either: the kubelet is asked on `127.0.0.1:10248`, by curl or wget on Linux, where one of them is there; a container
 runtime runs where something listens on a socket called `containerd.sock`, `crio.sock` or `cri-dockerd.sock` in any
-folder, or on the pipe `containerd-containerd` or `cri-dockerd`. That a program does *not* run is reported only if the
-machine has it, which is recognised by `/var/lib/kubelet`, `/run/containerd` or `/run/crio`
+folder, or on the pipe `containerd-containerd` or `cri-dockerd`. That one of them does *not* run is reported only of a
+machine that shows that it has it: by `/var/lib/kubelet`, `/run/containerd` or `/run/crio`
 (`C:\\var\\lib\\kubelet`, `C:\\ProgramData\\containerd`). What listens at other places is not seen.
 
 Nothing is reported while the system shuts down: a step that ends then may have a start and no end."""

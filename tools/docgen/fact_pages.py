@@ -33,8 +33,8 @@ def grammar_page() -> str:
         if name in users
     ]
     introduction = (
-        "The syntax of text fields, by the value of the contract's option `rules.format`. An error names the grammar "
-        "that a text does not match, and never repeats the text."
+        "What the text of a field may look like, by the name that the contract's option `rules.format` gives. An error "
+        "says which grammar a text breaks, and never repeats the text."
     )
     return page("Grammars", "sdk/python/slipway/contract/grammars.py", introduction, *sections)
 
@@ -60,9 +60,9 @@ def infrastructure_page() -> str:
                 ]
             )
     introduction = """\
-How much user data an infrastructure takes. Larger user data is compressed as a whole if infrastructure and first-boot
-system allow it, and otherwise refused with a breakdown of its bytes; `slipway size` shows the same figures for a file.
-For an infrastructure without a row, the limit is that of a Kubernetes Secret, 1 MiB.
+How much user data an infrastructure takes. What is larger is compressed as a whole where infrastructure and first-boot
+system allow it, and refused with a breakdown of its bytes otherwise; `slipway size` shows the same figures for a file.
+An infrastructure that is not here is taken to carry what a Kubernetes Secret holds, 1 MiB.
 
 *More*: a higher limit that holds under a condition. User data that needs it is rendered with a warning.
 
@@ -74,9 +74,9 @@ itself, reads them as text, or sends them in a way in which cloud-init does not 
 `uncompressedUserData`). An import reads these fields; in a management cluster the annotation
 `bootstrap.slipway.dev/user-data-unchanged` states it.
 
-*Verbatim*: the user data reaches the machine as it was given. A format that requires this (Talos, Windows) is refused
-where the answer is no."""
-    heads = ["Infrastructure", "Limit (bytes)", "more", "counted", "gzip", "verbatim", "Source"]
+*Verbatim*: the user data reaches the machine as it was given. A format that cannot live with less (Talos, Windows) is
+refused where the answer is no."""
+    heads = ["Infrastructure", "Most bytes", "more", "counted", "gzip", "verbatim", "Source"]
     return page(
         "Infrastructures",
         "bootstrapper/slipway/bootstrapper/delivery/infrastructures.yaml",
@@ -88,29 +88,10 @@ where the answer is no."""
 def fact_page() -> str:
     """Give docs/reference/machine-facts.md."""
     introduction = """\
-Machine facts are values that are known only on the machine. A fact can be in a node name, in a kubelet argument, in the
-host name and in the content of a file (`segments: [{fact: {kind: LocalHostname}}]`). The runner reads each fact before
-it configures anything, with up to 30 attempts. If no value matches the grammar, the bootstrap fails. If the table has
-no source for the infrastructure, the spec is refused before a machine is created.
-
-With cloud-init on Linux, cloud-init's own answer (`cloud-init query`) is a source, too: the last one, and for facts of
-an imported config the first. It also serves facts that have no source in the table."""
-    sources = """\
-Each entry is a source with its arguments:
-
-- `aws KEY`: a value of the instance metadata service, version 2 only.
-- `azure KEY`: a value below `instance` of the Azure metadata service.
-- `gcp KEY`: a value below `computeMetadata/v1`; `gcp_last KEY`: the last part of that path; `gcp_region`: the zone
-  without its last part.
-- `openstack KEY`: a value of the metadata service in the form of EC2; `openstack_id`: the `uuid` of `meta_data.json`.
-- `cloudstack KEY`: a value of the virtual router, at the name `data-server` or else at the default gateway.
-- `vsphere KEY`: a value of `guestinfo.metadata`; the provider id has the BIOS UUID.
-- `host`: the host name of the kernel, unless it is `localhost`; on Windows the host name in lower case.
-- `address FAMILY DESTINATION`: the source address of the route to the destination; 4 and 6 are the families of IP.
-- `PROVIDER_provider_id`: the id in the form of the cloud provider, made from the values above.
-- `short SOURCE`: the value of another source, up to the first dot.
-
-No call of a metadata service uses a proxy."""
+What only the machine knows when it boots. A fact can stand in a node name, in a kubelet argument, in the host name and
+in the content of a file (`segments: [{fact: {kind: LocalHostname}}]`). The runner finds it before anything is
+configured: it asks the source below, up to thirty times, and a value that does not match its grammar ends the
+bootstrap. A fact without a row for the machine's infrastructure is refused before there is a machine."""
     kinds = [kind for kind in contentpb.FactKind.values() if kind]
     meanings = table(
         ["Fact", "Meaning"],
@@ -119,7 +100,7 @@ No call of a metadata service uses a proxy."""
             for kind in kinds
         ],
     )
-    parts = [introduction, meanings, "## Sources\n\n" + sources]
+    parts = [introduction, meanings]
     for family, title in ((clusterpb.OS_FAMILY_LINUX, "Linux"), (clusterpb.OS_FAMILY_WINDOWS, "Windows")):
         names = fact_table.infrastructures()
         rows = [[code(FACT_NAMES[kind]), *(_call(kind, name, family) for name in names)] for kind in kinds]

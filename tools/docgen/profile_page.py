@@ -9,9 +9,9 @@ from tools.docgen.markdown import code, listed, page, table
 
 _KEYS = ("distribution", "version")
 INTRODUCTION = """\
-This page lists the facts that Slipway has about each operating system. They are selected by `target.distribution` and
-`target.osVersion`. A version matches all versions that begin with it: "9" matches 9.4, too. If there is no row, or a
-part has no entry, the item is refused. To add rows: [add an OS profile](../how-to/add-an-os-profile.md)."""
+What Slipway knows of an operating system, by `target.distribution` and `target.osVersion`. A version stands for all
+that begin with it ("9" for 9.4 too); one with no row, or a part with no entry, is a refusal and never a guess. Rows of
+your own: [add an OS profile](../how-to/add-an-os-profile.md)."""
 
 
 def profile_page() -> str:

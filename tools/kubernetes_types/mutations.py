@@ -45,12 +45,11 @@ def questions() -> list[dict[str, str]]:
     variants = []
     for document in yaml.safe_load_all(_CORPUS.read_text(encoding="utf-8")):
         kind = f"{document['apiVersion']} {document['kind']}"
-        variants += [{"Kind": kind, "Document": json.dumps(variant)} for variant in mutations(document)]
+        variants += [{"Kind": kind, "Document": json.dumps(variant)} for variant in _variants(document)]
     return variants
 
 
-def mutations(document: Any) -> Iterator[Any]:
-    """Give a document, and it with one thing changed at a time."""
+def _variants(document: Any) -> Iterator[Any]:
     yield document
     for path in _paths(document, ()):
         for value in _VALUES:

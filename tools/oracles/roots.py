@@ -67,19 +67,6 @@ for name in *; do
   if cmp -s $name $libraries/$name; then ln -f $libraries/$name $name; fi
 done
 """
-# A scanner for the settings of an operating system, and its content. Debian leaves out the scanner's own list of
-# platforms, without which it does not start; the content has a list, too, which is the one that counts.
-SCANNER_PACKAGES = ("openscap-common", "openscap-scanner", "ssg-base", "ssg-debian")
-PLATFORMS = "/opt/platforms"
-_SET_UP_SCANNER = f"""
-mkdir -p {PLATFORMS}
-cat >{PLATFORMS}/openscap-cpe-dict.xml <<'END'
-<cpe-list xmlns="http://cpe.mitre.org/dictionary/2.0">
-  <generator><schema_version>2.2</schema_version><timestamp>2000-01-01T00:00:00Z</timestamp></generator>
-  <cpe-item name="cpe:/o:example:none"><title xml:lang="en">None</title></cpe-item>
-</cpe-list>
-END
-"""
 # The package managers of distributions of which there is no root here, and what makes a repository for them.
 RPM_PACKAGES = ("createrepo-c", "dnf", "gnupg", "rpm", "zypper")
 HOST_PACKAGES = ("mmdebstrap", "systemd-container")
@@ -135,7 +122,6 @@ ROOTS = {
         Root("rpm", "bookworm", RPM_PACKAGES),
         Root("directory", "trixie", DIRECTORY_PACKAGES),
         Root("member", "trixie", MEMBER_PACKAGES),
-        Root("openscap", "trixie", SCANNER_PACKAGES, set_up=_SET_UP_SCANNER),
         Root("wine", "bookworm", WINE_PACKAGES, set_up=_SET_UP_WINE),
     )
 }

@@ -27,7 +27,7 @@ from slipway.bootstrapper.delivery.fetching import (
 from slipway.bootstrapper.delivery.fitting import Fitted, fit
 from slipway.bootstrapper.delivery.infrastructure import check_assumption, check_carried, infrastructure
 from slipway.bootstrapper.delivery.largest import largest_parts
-from slipway.bootstrapper.importers.document_words import in_words_of_document, name_as_in_document
+from slipway.bootstrapper.importers.document_words import in_words_of_document
 from slipway.bootstrapper.judgement import judge, negotiate
 from slipway.bootstrapper.prepared import Prepared
 from slipway.bootstrapper.preparer import Preparer, utc_now
@@ -91,9 +91,7 @@ class Bootstrapper(Preparer):
         check_credentials(request.credentials)
         with in_words_of_document(request.subject.spec), in_words_of(words_of_subject(request.subject)):
             subject = await self._checked(request.subject)
-            answer, payload = await self._delivered(subject, request.credentials, Carrier.of(request))
-        name_as_in_document(request.subject.spec, answer.diagnostics)
-        return answer, payload
+            return await self._delivered(subject, request.credentials, Carrier.of(request))
 
     async def _checked(self, subject: bootstrappb.Subject) -> CheckedSubject:
         with span("check spec", {"machine": subject.machine.name}):

@@ -8,7 +8,6 @@ from slipway.bootstrapper.delivery.fetching import is_fetched
 from slipway.bootstrapper.delivery.stubs.formats import MOST_BYTES
 from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import with_remedy
-from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 
 NOT_CHOSEN = frozenset({"PROVISIONER_NOT_ALLOWED", "PROVISIONER_NOT_FOUND", "UNSUPPORTED_FORMAT", "UNSUPPORTED_TARGET"})
@@ -67,22 +66,3 @@ def delivery(bootstrapper: Bootstrapper, subject: CheckedSubject) -> Iterator[di
             "delivery.mode is Fetch: what is renderable is so with the stub",
             field_path="spec.delivery.mode",
         )
-
-
-def completed_proxies(subject: CheckedSubject, neutral: bundlepb.BootstrapBundle) -> Iterator[diagnosticpb.Diagnostic]:
-    """Report what was added to the list of each proxy."""
-    os, completed = subject.spec.os, neutral.os
-    pairs = [
-        ("os.proxy", os.proxy, completed.proxy),
-        ("os.containerd.proxy", os.containerd.proxy, completed.containerd.proxy),
-    ]
-    for path, written, whole in pairs:
-        added = [host for host in whole.no_proxy if host not in set(written.no_proxy)]
-        if whole.own_addresses:
-            yield diagnosticpb.Diagnostic(
-                severity=diagnosticpb.SEVERITY_INFO,
-                code="NO_PROXY_COMPLETED",
-                message=f"noProxy goes on with what nodes must reach directly: {', '.join(added)}, and where Slipway "
-                "writes it on Linux the machine's own addresses; set noProxyOnly to leave the list as it is",
-                field_path=f"spec.{path}",
-            )

@@ -15,20 +15,9 @@ from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.deliveries import deliveries
 from slipway.bootstrapper.delivery.fetching import PLACEHOLDER_TICKET, check_fetched, fetched, is_fetched
 from slipway.bootstrapper.delivery.infrastructure import check_carried
-from slipway.bootstrapper.explain_diagnostics import (
-    completed_proxies,
-    delivery,
-    refused_versions,
-    unusable_engines,
-    why_not_chosen,
-)
+from slipway.bootstrapper.explain_diagnostics import delivery, refused_versions, unusable_engines, why_not_chosen
 from slipway.bootstrapper.explain_matrix import explain_matrix
-from slipway.bootstrapper.importers.document_words import (
-    DocumentWords,
-    in_words_of_document,
-    is_of_document,
-    name_as_in_document,
-)
+from slipway.bootstrapper.importers.document_words import DocumentWords, in_words_of_document, is_of_document
 from slipway.bootstrapper.judgement import judge
 from slipway.bootstrapper.prepared import Prepared
 from slipway.bootstrapper.problems.conversion import violation_of
@@ -95,7 +84,6 @@ async def explain_subject(
             severity=diagnosticpb.SEVERITY_WARNING, code="NO_PROVISIONER", message="no provisioner is ready"
         )
     response.diagnostics.extend(subject.diagnostics)
-    response.diagnostics.extend(completed_proxies(subject, neutral))
     response.diagnostics.extend(delivery(bootstrapper, subject))
     is_stub = is_fetched(subject.spec) and bootstrapper.fetching is not None
     response.diagnostics.extend(deliveries(columns, is_fetched=is_stub))
@@ -104,8 +92,6 @@ async def explain_subject(
     response.diagnostics.extend(refused_versions(bootstrapper))
     response.diagnostics.extend(why_not_chosen(bootstrapper, subject))
     response.diagnostics.extend(await asyncio.to_thread(list, size_doubts(columns)))
-    if document is not None:
-        name_as_in_document(document, response.diagnostics)
     return response
 
 

@@ -133,8 +133,7 @@ async def negotiate(  # noqa: PLR0913  # what to ask, and how
         else:
             return answer, True
     raise ProvisionerFailed(
-        "the provisioner refuses fields without end",
-        metadata={"provisioner": prepared.candidate.name, "violation": "FEA-009"},
+        "the provisioner refuses fields without end", metadata={"provisioner": prepared.candidate.name}
     )
 
 

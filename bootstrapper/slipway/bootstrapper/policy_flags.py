@@ -16,14 +16,9 @@ _OPTIONS = (
     click.option(
         "--provisioner-profiles/--no-provisioner-profiles",
         default=None,
-        help="Machines may have an OS profile of the provisioner that renders them. Default: yes.",
+        help="Machines may have an OS profile of the provisioner that renders them. Default: they may.",
     ),
-    click.option(
-        "--allowed-provisioners",
-        metavar="NAMES",
-        help="Provisioners that may get bundles, comma-separated. Default: all with --insecure; with TLS those of "
-        "--embedded-provisioners only.",
-    ),
+    click.option("--allowed-provisioners", metavar="NAMES", help="Provisioners that may get bundles, comma-separated."),
     versions_option,
     click.option("--denied-features", metavar="IDS", help='Features that no spec may use, e.g. "os.commands,ext.*".'),
     click.option(

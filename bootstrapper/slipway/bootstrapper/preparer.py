@@ -1,7 +1,7 @@
 """Makes a machine's bundle and lowers it for a format: what every question about a machine begins with."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -24,7 +24,7 @@ from slipway.bootstrapper.credentials.request_store import RequestStore, ensured
 from slipway.bootstrapper.credentials.roles import secrets_for_role
 from slipway.bootstrapper.credentials.store import AnyStore, ClusterKey, key_settings
 from slipway.bootstrapper.delivery.fetching import Fetching
-from slipway.bootstrapper.delivery.largest import Part, breakdown, described, largest_parts
+from slipway.bootstrapper.delivery.largest import breakdown, described, largest_parts
 from slipway.bootstrapper.engines.table import SPEC_FIELD
 from slipway.bootstrapper.needs import user_secrets
 from slipway.bootstrapper.policy import Policy
@@ -265,7 +265,7 @@ class Preparer:
             parts = largest_parts(prepared.neutral, prepared.request_secrets, field=where, spliced=True)
             raise UserDataTooLarge(
                 error.message,
-                violations=_at_largest(error.message, parts),
+                violations=[Violation(place, described(parts), remedy=_SMALLER) for place, _ in parts[:1]],
                 metadata=error.metadata | {"breakdown": breakdown(parts)},
             ) from None
         except SlipwayError as error:
@@ -280,14 +280,6 @@ def _with_operators_sink(subject: CheckedSubject) -> CheckedSubject:
     return replace(subject, spec=spec)
 
 
-def _at_largest(sentence: str, parts: Sequence[Part]) -> list[Violation]:
-    """Return what is too large as a violation at the largest part, with the others; nothing where none is known."""
-    return [
-        Violation(place, f"{sentence}; the largest parts: {described(parts, at=place)}", remedy=_SMALLER)
-        for place, _ in parts[:1]
-    ]
-
-
 def _check_size(prepared: Prepared, size: int, limit: int, text: str, *, spliced: bool) -> None:
     """Refuse a bundle over a limit, at what makes it so large.
 
@@ -299,8 +291,10 @@ def _check_size(prepared: Prepared, size: int, limit: int, text: str, *, spliced
     where = secrets_field(prepared.subject)
     parts = largest_parts(prepared.neutral, prepared.request_secrets, field=where, spliced=spliced)
     sentence = f"{text.format(size)}, and at most {limit} are allowed"
+    places = [place for place, _ in parts[:1]]
+    shown = f"; the largest parts: {described(parts)}" if parts else ""
     raise BundleTooLarge(
         sentence,
-        violations=_at_largest(sentence, parts),
+        violations=[Violation(place, f"{sentence}{shown}", remedy=_SMALLER) for place in places],
         metadata={"size": str(size), "limit": str(limit)},
     )

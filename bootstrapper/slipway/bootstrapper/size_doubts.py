@@ -6,7 +6,6 @@ where they can matter, by a bound for what one of them adds.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from slipway.bootstrapper.assembly.secrets import INLINE
 from slipway.bootstrapper.delivery.infrastructure import Counted, infrastructure
 from slipway.bootstrapper.verdicts import Column
 from slipway.contract.secret_references import references
@@ -17,16 +16,13 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 SECRET_BOUND = 8 * 1024
 """Bytes that each place which refers to a Secret of the user's is taken to add: a kubeconfig with RSA-2048 certificates
 (5.6 kB), once more in base64. Keys, certificates, passwords and pull secrets are smaller."""
-_SPREAD = 128
-"""Bytes by which user data with other keys and certificates of the same kinds may be larger."""
 
 
 def size_doubts(columns: Iterable[Column]) -> Iterator[diagnosticpb.Diagnostic]:
     """Warn of formats whose user data may be too large with the real secrets.
 
-    Placeholders of a cluster's secrets have their size, but for a few bytes. Those for values that stand in the spec
-    are as long, but compress better. Those of a user's own are short, whatever the Secrets hold: each place that refers
-    to one counts as SECRET_BOUND.
+    Placeholders of a cluster's secrets are as long, but compress better. Those of a user's own are short, whatever the
+    Secrets hold: each place that refers to one counts as SECRET_BOUND.
     """
     near, uncounted = [], []
     for column in columns:
@@ -63,11 +59,10 @@ def _is_doubted(column: Column, *, referred: int) -> bool:
     if referred:
         referred *= sum(_is_of_user(reference.name) for _, reference in references(bundle))
     whole = _counted(size, squeezed=row.counted is Counted.GZIP_BASE64, encoded=row.counted is not Counted.RAW)
-    spread = _SPREAD if bundle.secrets.secrets else 0
-    most = [whole + referred + spread + (_values_in_place(bundle) if row.counted is Counted.GZIP_BASE64 else 0)]
+    most = [whole + referred + (_cluster_secrets(bundle) if row.counted is Counted.GZIP_BASE64 else 0)]
     if info.accepts_gzip and row.gzip:
         squeezed = _counted(size, squeezed=True, encoded=row.counted is not Counted.RAW)
-        most.append(squeezed + referred + spread + _values_in_place(bundle))
+        most.append(squeezed + referred + _cluster_secrets(bundle))
     return min(most) > (row.larger.limit_bytes if row.larger else size.limit_bytes)
 
 
@@ -77,9 +72,9 @@ def _counted(size: bootstrappb.Size, *, squeezed: bool, encoded: bool) -> int:
     return -(-plain // 3) * 4 if encoded else plain
 
 
-def _values_in_place(bundle: bundlepb.BootstrapBundle) -> int:
-    """Give the bytes of the secret values that stand in the spec: their placeholders are as long."""
-    return sum(len(secret.value) for secret in bundle.secrets.secrets if secret.name == INLINE)
+def _cluster_secrets(bundle: bundlepb.BootstrapBundle) -> int:
+    """Give the bytes of the secrets that are no user's: their placeholders are as long."""
+    return sum(len(secret.value) for secret in bundle.secrets.secrets if not _is_of_user(secret.name))
 
 
 def _is_of_user(name: str) -> bool:

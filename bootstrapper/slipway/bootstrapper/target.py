@@ -64,7 +64,7 @@ def resolve(
     note = diagnosticpb.Diagnostic(
         severity=diagnosticpb.SEVERITY_INFO,
         code="TARGET_ASSUMED",
-        message=f"the target names no operating system: {assumed[0]}, the default of format {info.format}, is used",
+        message=f"the operating system is not stated; {assumed[0]} is assumed, the default of format {info.format}",
         field_path="machine.target",
     )
     return target, [note]

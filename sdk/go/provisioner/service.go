@@ -44,13 +44,13 @@ type Rendering struct {
 	err     error
 }
 
-// Refuse reports that an item is not supported although its feature is declared: its path in the bundle, the feature,
-// and the reason, without a value of the bundle. The bootstrapper lowers the item, or refuses the machine.
+// Refuse says that an item cannot be honoured although its feature is declared: the bundle's path of it, the feature,
+// and why, without a value of the bundle. The bootstrapper lowers the item, or tells the user.
 func (r *Rendering) Refuse(path, feature, why string) {
 	r.refused = append(r.refused, violation{path, feature, why})
 }
 
-// Invalid reports that the bundle breaks a rule of the contract.
+// Invalid says that the bundle breaks a rule of the contract.
 func (r *Rendering) Invalid(path, why string) {
 	r.fail(invalid(path, why))
 }

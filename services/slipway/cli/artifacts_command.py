@@ -58,7 +58,7 @@ def verify(folder: Path, keys: str, minimum_version: str | None, output: str) ->
     Exit codes:
       0  every release of the folder can be used
       1  one cannot, or there is none
-      2  usage error
+      2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     trust, source = _trust(keys, minimum_version), ReleaseFolder(folder)
     distribution = DistributionFolder(folder / FOLDER)
@@ -88,7 +88,7 @@ def add(release: Path, folder: Path, keys: str, minimum_version: str | None, out
     Exit codes:
       0  everything was copied
       1  a release was refused, or there is none
-      2  usage error
+      2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     trust, source = _trust(keys, minimum_version), ReleaseFolder(release)
     rows, refused = _judged(release, lambda manifest: source.verify(manifest, trust), "added")
@@ -114,7 +114,7 @@ def list_(folder: Path, keys: str, minimum_version: str | None, output: str) -> 
     Exit codes:
       0  the releases are shown
       1  the folder has none, or cannot be read
-      2  usage error
+      2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     trust = _trust(keys, minimum_version)
     rows, _ = _judged(folder, lambda manifest: trust.open(read_envelope(manifest)), "trusted")

@@ -30,9 +30,7 @@ _SIZE = re.compile(rb"<[0-9]+ bytes?>")
 
 @click.command("bundle", short_help="Show the neutral bundle of every machine, without secrets.")
 @input_options
-@click.option(
-    "--lowered-for", default="", metavar="PROVISIONER", help="Show the bundle as it is lowered for this provisioner."
-)
+@click.option("--lowered-for", default="", metavar="PROVISIONER", help="Lowered for this provisioner: what it gets.")
 @click.option("--show-secrets", is_flag=True, help="Print secrets and file contents too; a server must allow it.")
 @click.option(
     "-o", "--output", type=click.Choice(OUTPUTS), default="yaml", show_default=True,
@@ -50,7 +48,7 @@ def bundle(lowered_for: str, show_secrets: bool, output: str, **values: Any) -> 
     Examples:
       slipway bundle -f spec.yaml --machine worker
       slipway bundle -f cluster.yaml --set-missing --lowered-for ignition -o table
-      slipway bundle -f spec.yaml --machine worker --credentials-dir secrets --show-secrets
+      slipway bundle -f spec.yaml --machine worker --credentials secrets --show-secrets
 
     \b
     Exit codes:

@@ -46,7 +46,7 @@ def compliance() -> None:
 @optional_report_options
 @click.option(
     "--allow-no-evidence", "lenient", is_flag=True,
-    help="List machines without evidence, and do not fail for them: they have no profiles.",
+    help="List machines without evidence, and do not fail for them: those that have no profiles.",
 )  # fmt: skip
 @click.option("--all", "every", is_flag=True, help="List the controls that are met, too.")
 @click.option("--junit", default=None, type=_FILE, metavar="FILE", help="Write the results there as JUnit XML, too.")

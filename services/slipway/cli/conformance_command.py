@@ -55,7 +55,7 @@ def schema(output: str) -> None:
 )
 @click.option(
     "--tls-cert-dir", type=click.Path(path_type=Path, file_okay=False), default=None,
-    help="Directory with tls.crt, tls.key and ca.crt for calls to it.",
+    help="Directory with tls.crt, tls.key and ca.crt to call it with.",
 )  # fmt: skip
 @click.option("--insecure", is_flag=True, help="Call it without TLS, on this machine.")
 @click.option(
@@ -74,7 +74,7 @@ def schema(output: str) -> None:
 )  # fmt: skip
 @click.option(
     "--boot-seconds", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
-    help="Time limit for one such boot.",
+    help="Time for one such boot.",
 )  # fmt: skip
 @click.option(
     "--extension", "extensions", multiple=True, type=click.Path(path_type=Path, dir_okay=False, exists=True),
@@ -96,11 +96,11 @@ def schema(output: str) -> None:
 )  # fmt: skip
 @click.option(
     "--time", "seconds", type=click.FloatRange(1), default=None, metavar="SECONDS",
-    help="Time limit for all checks; checks beyond it are not run, and there is no verdict.",
+    help="Time for all checks; those that it does not suffice for are not run, and there is no verdict.",
 )  # fmt: skip
 @click.option(
     "--keep", type=click.Path(path_type=Path, file_okay=False), default=None,
-    help="Write the requests and responses of each failed check here.",
+    help="Write here what was asked and answered in each check that fails.",
 )  # fmt: skip
 @click.option("--trust-domain", default="slipway", show_default=True, help="Trust domain of its certificate.")
 @click.option(

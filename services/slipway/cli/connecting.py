@@ -67,12 +67,12 @@ def _embedded(connection: Connection, *, dry: bool) -> Backend:
         )
         return EmbeddedBackend(bootstrapper)
     except ValueError as error:
-        raise click.ClickException(f"--profiles-dir: {error}") from None
+        raise click.ClickException(f"--profiles: {error}") from None
 
 
 def _remote(connection: Connection) -> Backend:
     from slipway.cli.remote import RemoteBackend  # noqa: PLC0415  # gRPC: nothing else of the command needs it
 
     if connection.profiles or connection.credentials:
-        raise click.UsageError("--profiles-dir and --credentials-dir are the server's business with --server")
+        raise click.UsageError("--profiles and --credentials are the server's business with --server")
     return RemoteBackend(connection)

@@ -27,7 +27,7 @@ _MOST_BOOTSTRAPS = 5
     "files", nargs=-1, required=True, metavar="FILE...|-",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
 )  # fmt: skip
-@click.option("--separate", is_flag=True, help="Each FILE is from another machine.")
+@click.option("--separate", is_flag=True, help="Each FILE is of a machine of its own.")
 @click.option("--bundle-id", default="", metavar="ID", help="Count only the events of this bundle.")
 @output_option()
 @reported

@@ -35,7 +35,7 @@ _KEYS = ("path", "name", "device", "argument", "host", "id")
 @click.command("diff", short_help="Show what changes on the machines between two files, in neutral terms.")
 @partial(file_options, metavar="BEFORE AFTER")
 @variable_options
-@click.option("--exit-code", is_flag=True, help="Exit with code 1 if something changes, as diff does.")
+@click.option("--exit-code", is_flag=True, help="End with 1 when something changes, as diff does.")
 @output_option()
 @reported
 def diff(exit_code: bool, output: str, **values: Any) -> None:  # noqa: FBT001  # click gives options by name

@@ -104,7 +104,7 @@ def _domain_options(command: F) -> F:
         ),
         click.option(
             "--owner", envvar="SLIPWAY_DIRECTORY_OWNER", metavar="ID",
-            help="Id that marks the objects of Slipway, such as the name of the management cluster.",
+            help="Id in the mark of our objects, such as the name of the management cluster.",
         ),
     )  # fmt: skip
     for option in reversed(options):
@@ -187,7 +187,7 @@ def blob(settings: Settings, *, program: str, **values: Any) -> None:
 @click.option("--machine", "machines", multiple=True, metavar="NAME", help="A Machine; may be given several times.")
 @click.option(
     "--unused-for", type=click.IntRange(min=1), metavar="DAYS",
-    help="Accounts without a login or new password for this many days; used ones are kept for at least 45.",
+    help="Accounts without a login or a new password for so long; those that were in use for 45 days at least.",
 )  # fmt: skip
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of the Machines.")
 @click.option("--apply", is_flag=True, help="Remove them. Without it, a dry run shows what would be removed.")

@@ -63,7 +63,7 @@ def import_(show_secrets: bool, output: str, **values: Any) -> None:  # noqa: FB
     replaces them, which every command refuses to read, and Secrets that a machine refers to are not printed.
     All else is printed as it stands, also what files, scripts, commands and arguments hold.
 
-    The output is a template again, as the input was: it has $${ in place of ${. With --no-substitution neither is one.
+    What is printed is a template again, as what was read: ${ stands as $${ in it. With --no-substitution neither is.
 
     \b
     Examples:

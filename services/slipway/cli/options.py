@@ -100,15 +100,15 @@ def input_options(command: F) -> F:
 
 
 def connection_options(command: F) -> F:
-    """Add the options that say who answers: --server, --registry, TLS, --credentials-dir, --profiles-dir."""
+    """Add the options that say who answers: --server, --registry, TLS, --credentials, --profiles."""
     return _with(
         command,
         click.option(
-            "--credentials-dir", "credentials", default=None, type=click.Path(path_type=Path, file_okay=False),
+            "--credentials", default=None, type=click.Path(path_type=Path, file_okay=False),
             help="Keep each cluster's secrets in this directory between calls.",
         ),
         click.option(
-            "--profiles-dir", "profiles", default=None, type=click.Path(path_type=Path, file_okay=False, exists=True),
+            "--profiles", default=None, type=click.Path(path_type=Path, file_okay=False, exists=True),
             help="Directory with OS profiles of your own.",
         ),
         click.option(

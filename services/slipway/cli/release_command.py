@@ -19,7 +19,7 @@ _DEFAULT = Path("~/.kube/config")
 
 @click.command("release", short_help="Hand KubeadmConfigs back to the kubeadm provider.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--all", "every", is_flag=True, help="All configs of the namespace whose data Slipway has not created.")
+@click.option("--all", "every", is_flag=True, help="All of the namespace that Slipway has not made the data of.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of the objects.")
 @click.option(
     "--kubeconfig",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from slipway.bootstrapper.assembly.subject import check
 from slipway.bootstrapper.documents.consistency import inconsistencies
 from slipway.bootstrapper.documents.doubts import doubts
-from slipway.bootstrapper.documents.machines import Inconsistency, MachineQuestion
+from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.documents.places import Places
 from slipway.bootstrapper.explain_diagnostics import NOT_CHOSEN
 from slipway.bootstrapper.problems.remedies import CORRECT
@@ -50,16 +50,11 @@ def together_lines(loaded: Loaded) -> Mapping[str, Sequence[str]]:
     """Give, by machine, a line for everything in which it does not go with the others, at the field if it is known."""
     lines: dict[str, list[str]] = {}
     for inconsistency in inconsistencies(loaded.questions):
-        lines.setdefault(inconsistency.machine.name, []).append(_together(loaded, inconsistency))
+        question = inconsistency.machine
+        known = inconsistency.field and _place(loaded.places, question, question.as_written(inconsistency.field))
+        line = _sentence(loaded.places, question, inconsistency.field, inconsistency.message) if known else ""
+        lines.setdefault(question.name, []).append(line or str(question.standing.problem(inconsistency.message)))
     return lines
-
-
-def _together(loaded: Loaded, inconsistency: Inconsistency) -> str:
-    question = inconsistency.machine
-    known = inconsistency.field and _place(loaded.places, question, question.as_written(inconsistency.field))
-    if not known:
-        return str(question.standing.problem(inconsistency.message))
-    return _sentence(loaded.places, question, inconsistency.field, inconsistency.message)
 
 
 def note_entries(loaded: Loaded, entries: Sequence[Entry]) -> None:

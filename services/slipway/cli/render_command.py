@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from slipway.bootstrapper.documents.same_nodes import namesake_nodes
 from slipway.cli.connecting import connected
 from slipway.cli.entry_table import entry_table
 from slipway.cli.exit_codes import FAILED
@@ -17,7 +16,7 @@ from slipway.cli.options import Connection, connection_from, connection_options,
 from slipway.cli.output import OUTPUTS, console, emit, note, say_bytes, show
 from slipway.cli.output_folder import OutputFolder
 from slipway.cli.remarks import note_entries, note_files
-from slipway.cli.rendering import ALL, Entry, Rendered, ask, complete, refused_together, wishes
+from slipway.cli.rendering import ALL, Entry, Rendered, ask, complete, wishes
 
 STDOUT = "-"
 
@@ -47,15 +46,15 @@ def render(provisioner: str, format_id: str, output: str, summary: str, **values
 
     The summary has the id of each machine's bundle: events on its console and its reports carry the same id.
 
-    Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials-dir DIR.
-    With it the same files give the same bytes again.
+    Machines of one cluster that are rendered in several calls agree on its authorities only with --credentials DIR, and
+    with it the same files give the same bytes again.
 
     \b
     Examples:
       slipway render -f cluster.yaml --set-missing
       slipway render -f cluster.yaml --set KUBERNETES_VERSION=v1.34.2 --provisioner all -o userdata
       slipway render -f spec.yaml --machine worker --provisioner ignition -o - > worker.ign
-      slipway render -f spec.yaml --credentials-dir secrets --format talos/v1.12 --summary json
+      slipway render -f spec.yaml --credentials secrets --format talos/v1.12 --summary json
 
     \b
     Exit codes:
@@ -92,11 +91,8 @@ async def _render(
         everybody = ALL in {provisioner, format_id}
         instances = await (backend.provisioners() if everybody else backend.known_provisioners())
         asked = list(wishes(instances, provisioner, format_id))
-        namesakes = {each.machine.name: each for each in namesake_nodes(loaded.questions)}
         return [
-            refused_together(namesakes[question.name], name, wanted)
-            if question.name in namesakes
-            else await ask(backend, question, name, wanted, instances=instances, accept_attachments=accept_attachments)
+            await ask(backend, question, name, wanted, instances=instances, accept_attachments=accept_attachments)
             for question in loaded.questions
             for name, wanted in asked
         ]

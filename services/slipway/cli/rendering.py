@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field
 import click
 
 from slipway.bootstrapper.assembly.paths import describe
-from slipway.bootstrapper.documents.machines import Inconsistency, MachineQuestion
+from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.problems.places import person_field, spec_path
 from slipway.bootstrapper.provisioning.selection import all_candidates, choose
 from slipway.bootstrapper.provisioning.wish import Wish
 from slipway.bootstrapper.target import stated
 from slipway.cli.backend import Backend
 from slipway.cli.remedies import what_to_do
-from slipway.contract.errors import SlipwayError, SpecInvalid
+from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import did_you_mean
 from slipway.contract.yaml_names import enum_word
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
@@ -168,16 +168,6 @@ async def ask(  # noqa: PLR0913  # the options of the commands that render
     for diagnostic in entry.diagnostics:
         diagnostic["field"] = question.as_written(diagnostic["field"])
     return Rendered(entry, answer)
-
-
-def refused_together(inconsistency: Inconsistency, provisioner: str, format_id: str) -> Rendered:
-    """Give the refusal of a machine that does not go with another one of the files; no provisioner is asked."""
-    question = inconsistency.machine
-    entry = Entry(question.name, role_name(question.subject.machine.role), provisioner, format=format_id)
-    entry.status = "refused"
-    field = question.as_written(inconsistency.field)
-    entry.refusals = [{"field": field, "feature": SpecInvalid.reason, "reason": inconsistency.message, "remedy": ""}]
-    return Rendered(entry, None)
 
 
 def role_name(role: clusterpb.Role.ValueType) -> str:

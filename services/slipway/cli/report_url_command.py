@@ -32,10 +32,10 @@ _MOST_HOURS = 24 * 365
 @click.option("--bundle-id", required=True, metavar="ID", help="Its bundle: `bundleId` in the status of its config.")
 @click.option(
     "--hours",
-    default=48.0,
+    default=24.0,
     show_default=True,
     type=click.FloatRange(0, _MOST_HOURS, min_open=True),
-    help="How long they are valid, in hours; at most 168 with --bucket.",
+    help="How long they are valid; of a bucket at most 168.",
 )
 @output_option()
 @reported

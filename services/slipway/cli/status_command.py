@@ -46,7 +46,7 @@ _AGAIN_SECONDS = 1.0
 )
 @optional_report_options
 @click.option("--state", default=None, type=click.Choice(sorted(STATES)), help="Only machines in this state.")
-@click.option("-w", "--watch", is_flag=True, help="Continue with a line for each report that changes.")
+@click.option("-w", "--watch", is_flag=True, help="Go on with a line for each report that changes.")
 @output_option()
 @reported
 def status(  # noqa: PLR0913  # the options of a command

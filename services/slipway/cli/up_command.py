@@ -25,11 +25,11 @@ _LOOK_SECONDS = 0.5
     help="Port of the registry; the bootstrapper has the next one.",
 )  # fmt: skip
 @click.option(
-    "--credentials-dir", "credentials", type=click.Path(path_type=Path, file_okay=False), default=None,
+    "--credentials", type=click.Path(path_type=Path, file_okay=False), default=None,
     help="Keep each cluster's secrets here. Default: a temporary directory, gone at the end.",
 )  # fmt: skip
 @click.option(
-    "--profiles-dir", "profiles", default=None, type=click.Path(path_type=Path, file_okay=False, exists=True),
+    "--profiles", default=None, type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Directory with OS profiles of your own.",
 )  # fmt: skip
 @output_option("How to print what runs, once it is ready.")
@@ -42,7 +42,7 @@ def up(port: int, credentials: Path | None, profiles: Path | None, output: str) 
     \b
     Examples:
       slipway up
-      slipway up --port 9600 --credentials-dir ~/.slipway -o json
+      slipway up --port 9600 --credentials ~/.slipway -o json
 
     \b
     Exit codes:

@@ -1,20 +1,15 @@
 """slipway validate."""
 
-import asyncio
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
 from slipway.bootstrapper.assembly.subject import check
-from slipway.bootstrapper.bootstrapper import Bootstrapper
 from slipway.bootstrapper.documents.engines import check_engine
 from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.table import installed_engines
-from slipway.bootstrapper.importers.document_words import DocumentWords, is_of_document
-from slipway.bootstrapper.kubernetes_refusals import kubernetes_refusals
 from slipway.cli.exit_codes import FAILED
 from slipway.cli.failures import reported
 from slipway.cli.loading import Loaded, load
@@ -22,9 +17,9 @@ from slipway.cli.options import input_options, inputs_from, output_option
 from slipway.cli.output import emit, note, show, table
 from slipway.cli.remarks import doubt_lines, error_lines, note_files, question_lines, together_lines
 from slipway.cli.rendering import role_name
-from slipway.contract.errors import SlipwayError, UnsupportedFeature, Violation
+from slipway.contract.errors import SlipwayError
 from slipway.contract.source_position import SourceError
-from slipway.embedded.bootstrapper import embedded_bootstrapper, served
+from slipway.embedded.bootstrapper import served
 
 
 @click.command("validate", short_help="Check specs and manifests, and that their machines are consistent.")
@@ -34,7 +29,6 @@ from slipway.embedded.bootstrapper import embedded_bootstrapper, served
 def validate(output: str, **values: Any) -> None:
     """Check every document and every machine: keys, types, rules, paths. Nothing is rendered.
 
-    What every render would refuse is invalid too, such as a flag that the kubelet of the version does not have.
     Machines of one cluster are also checked beside each other, from whichever files they come: names, who begins the
     cluster, networks, and Kubernetes versions that are too far apart. What is likely a slip, such as the name of a
     provisioner that does not come with Slipway, is a warning. Whether a provisioner supports the specs is another
@@ -66,15 +60,7 @@ def validate(output: str, **values: Any) -> None:
     warnings = [line for kind, line in dict.fromkeys(remarks) if kind == "warning"]
     by_machine = together_lines(loaded)
     together = [line for lines in by_machine.values() for line in lines]
-    verdicts = asyncio.run(_verdicts(loaded))
-    trees = [
-        _tree(question, [*verdict.problems, *by_machine.get(question.name, ())])
-        for question, verdict in zip(loaded.questions, verdicts, strict=True)
-    ]
-    likely = dict.fromkeys(line for verdict in verdicts for line in verdict.warnings)
-    for line in likely:
-        note(line, "warning")
-    warnings += likely
+    trees = [_tree(loaded, question, by_machine.get(question.name, ())) for question in loaded.questions]
     for line in dict.fromkeys(problem for tree in trees for problem in tree["problems"]):
         note(line, "invalid")
     if output == "table":
@@ -89,47 +75,9 @@ def validate(output: str, **values: Any) -> None:
 _COLUMNS = ("machine", "role", "cluster", "kubernetes", "infrastructure", "config", "verdict")
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What is wrong with a machine, and what is only with some provisioners; a line for each."""
-
-    problems: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-
-
-async def _verdicts(loaded: Loaded) -> list[_Verdict]:
-    bootstrapper = embedded_bootstrapper(store=None)
-    return [await _verdict(bootstrapper, loaded, question) for question in loaded.questions]
-
-
-async def _verdict(bootstrapper: Bootstrapper, loaded: Loaded, question: MachineQuestion) -> _Verdict:
-    try:
-        subject = check(question.subject)
-        check_engine(question)
-        refusals = await kubernetes_refusals(bootstrapper, subject)
-    except SlipwayError as error:
-        return _Verdict(problems=error_lines(loaded.places, question, error))
-    otherwise = ", unless this provisioner makes nodes without a plan"
-    if refusals.others:
-        otherwise = f", or choose {' or '.join(refusals.others)}"
-    likely = [replace(each, remedy=f"{each.remedy}{otherwise}") for each in refusals.likely]
-    return _Verdict(problems=_lines(loaded, question, refusals.certain), warnings=_lines(loaded, question, likely))
-
-
-def _lines(loaded: Loaded, question: MachineQuestion, violations: Sequence[Violation]) -> list[str]:
-    """Give the lines of what is refused, in the words of the document that the machine's spec was imported from."""
-    if not violations:
-        return []
-    spec = question.subject.spec
-    if is_of_document(spec):
-        words = DocumentWords(spec)
-        violations = [named for violation in violations for named in words.violations(violation)]
-    error = UnsupportedFeature("the machine is refused", violations=violations)
-    return error_lines(loaded.places, question, error)
-
-
-def _tree(question: MachineQuestion, problems: Sequence[str]) -> dict[str, Any]:
+def _tree(loaded: Loaded, question: MachineQuestion, together: Sequence[str]) -> dict[str, Any]:
     machine, cluster, spec = question.subject.machine, question.subject.cluster, question.subject.spec
+    problems = [*_problems(loaded, question), *together]
     return {
         "machine": machine.name,
         "role": role_name(machine.role),
@@ -139,5 +87,13 @@ def _tree(question: MachineQuestion, problems: Sequence[str]) -> dict[str, Any]:
         "config": question.standing.config,
         "replicas": question.replicas,
         "verdict": "invalid" if problems else "valid",
-        "problems": list(problems),
+        "problems": problems,
     }
+
+
+def _problems(loaded: Loaded, question: MachineQuestion) -> Iterator[str]:
+    try:
+        check(question.subject)
+        check_engine(question)
+    except SlipwayError as error:
+        yield from error_lines(loaded.places, question, error)

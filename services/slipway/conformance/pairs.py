@@ -20,6 +20,9 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
+_SPELLINGS = ("{}", "{}/")
+"""How a place may be written: as a path, and with the slash that some people put behind a directory."""
+
 _BESIDE = "{}-beside"
 """A place that only begins like another one."""
 
@@ -49,12 +52,15 @@ def pairs(trials: Sequence[Trial], info: provisionerpb.FormatInfo) -> Iterator[V
 
 
 def places(trials: Sequence[Trial]) -> Iterator[Variation]:
-    """Give bundles with a file of root's in each place that a case makes, and beside it."""
+    """Give bundles with a file of root's in each place that a case makes, however that is written, and beside it."""
     for trial in trials:
         for kind, _ in _single_items(trial.case.bundle.os):
-            for path in _places(_item(trial.request.bundle.os, kind)):
-                for folder in (path, _BESIDE.format(path)):
+            for field, path in _places(_item(trial.request.bundle.os, kind)):
+                spellings = [(spelling.format(path), path) for spelling in (_SPELLINGS if field else _SPELLINGS[:1])]
+                for spelled, folder in [*spellings, (path, _BESIDE.format(path))]:
                     bundle = _copy(trial.request.bundle)
+                    if field:
+                        setattr(_item(bundle.os, kind), field, spelled)
                     file = bundle.os.files.add(path=f"{folder}/notice", owner="root", group="root", mode=0o644)
                     file.content.segments.add(data=b"read me\n")
                     if fits(bundle, trial.request.bundle, faults(trial.request.bundle)):
@@ -125,12 +131,12 @@ def labels(trials: Sequence[Trial]) -> Iterator[Variation]:
         return
 
 
-def _places(item: Message) -> Iterator[str]:
-    """Give the paths below which an item lets a file lie."""
+def _places(item: Message) -> Iterator[tuple[str, str]]:
+    """Give the paths below which an item lets a file lie, with the field that says each; "" where no field does."""
     if isinstance(item, ospb.Directory) or (isinstance(item, ospb.Mount) and item.path.startswith("/")):
-        yield item.path.rstrip("/")
+        yield "path", item.path.rstrip("/")
     elif isinstance(item, ospb.User) and item.name != "root" and not item.no_create_home:
-        yield item.home or f"/home/{item.name}"
+        yield ("home", item.home.rstrip("/")) if item.home else ("", f"/home/{item.name}")
 
 
 def _joined(

@@ -22,9 +22,7 @@ from slipway.rpc.lifecycle import run
 )
 @click.option("--namespaces", metavar="NAMES", help="Follow these namespaces only, comma-separated. Default: all.")
 @click.option("--watch-filter", help="Only configs whose label cluster.x-k8s.io/watch-filter has this value.")
-@click.option(
-    "--leader-elect/--no-leader-elect", default=None, help="Elect a leader, which alone writes. Default: yes."
-)
+@click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
 @click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")
 @click.option("--workers", type=int, help="Configs that are worked on at a time. Default: 32.")
 @click.option(
@@ -42,7 +40,7 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--token-audiences",
     metavar="NAMES",
-    help="Audiences: the token of a caller must be issued for one of them. Default: slipway.",
+    help="For one of these a token must be issued that a caller shows. Default: slipway.",
 )
 @click.option(
     "--workload-servers",

@@ -162,7 +162,7 @@ def _reconciler(
         bootstrapper=bootstrapper,
         clock=utc_now,
         questions=NativeQuestions(reader, ControlPlanes(calls), bootstrapper.compiler.engines, watches.depend),
-        engines=Engines(bootstrapper, watches.control_planes_of, watches.secrets),
+        engines=Engines(bootstrapper, watches.machines_of, watches.secrets),
         workloads=workloads,
     )
     return Reconciler(

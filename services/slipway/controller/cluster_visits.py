@@ -131,8 +131,8 @@ class ClusterVisits(Generic[State]):
             cluster.task = None
             ended()
         if problem and problem != cluster.problem:
-            _log.warning("workload cluster unreachable", work=self._work, cluster="/".join(place), failure=problem)
+            _log.warning("workload cluster out of reach", work=self._work, cluster="/".join(place), failure=problem)
         cluster.problem = problem
 
     def _log_defect(self, error: Exception) -> None:
-        _log.error("work in workload clusters failed, retrying", work=self._work, **describe_exception(error))
+        _log.error("work in workload clusters failed, tried again", work=self._work, **describe_exception(error))

@@ -11,18 +11,9 @@ BY_CLUSTER = "cluster"
 """Name of the index of Machines and MachinePools by their Cluster."""
 
 
-CONTROL_PLANES = "control-planes"
-"""Name of the index of control-plane Machines by their Cluster: few of many, and asked for with each machine."""
-
-
 def cluster_of(owner: Json) -> Iterable[str]:
     """Give the entry of BY_CLUSTER for a Machine or a MachinePool."""
     yield f"{owner['metadata']['namespace']}/{Owner(owner).cluster_name}"
-
-
-def cluster_of_control_plane(machine: Json) -> Iterable[str]:
-    """Give the entry of CONTROL_PLANES for a Machine, if it is a control plane."""
-    return cluster_of(machine) if Owner(machine).is_control_plane else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +21,8 @@ class ConfigOwners:
     """The owners of configs.
 
     Attributes:
-        machines: all Machines, indexed by BY_CLUSTER and CONTROL_PLANES.
-        pools: all MachinePools, indexed by BY_CLUSTER.
+        machines: all Machines, indexed by BY_CLUSTER.
+        pools: all MachinePools, likewise.
         configs: those of one kind that are worked on.
     """
 
@@ -52,10 +43,6 @@ class ConfigOwners:
     def machines_of(self, namespace: str, cluster: str) -> list[Json]:
         """Give the Machines of a Cluster."""
         return self.machines.indexed(BY_CLUSTER, f"{namespace}/{cluster}")
-
-    def control_planes_of(self, namespace: str, cluster: str) -> list[Json]:
-        """Give the control-plane Machines of a Cluster."""
-        return self.machines.indexed(CONTROL_PLANES, f"{namespace}/{cluster}")
 
     def config_name(self, owner: Owner) -> str:
         """Give the name of the config that a Machine or MachinePool refers to, or "" when it is of another kind."""

@@ -29,8 +29,8 @@ from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 
-ControlPlanesOf = Callable[[ClusterObject], Iterable[Json]]
-"""Gives the control-plane Machines of a Cluster."""
+MachinesOf = Callable[[ClusterObject], Iterable[Json]]
+"""Gives the Machines of a Cluster."""
 
 _FAMILY = "kubernetes.cluster.control_plane"
 _UNKNOWN = (
@@ -49,12 +49,12 @@ class Engines:
 
     Attributes:
         bootstrapper: has the table of engines, and knows which format takes a plan of theirs.
-        control_planes: the control-plane Machines of a Cluster.
+        machines: the Machines of a Cluster.
         secrets: the local copy of Secrets' metadata.
     """
 
     bootstrapper: Bootstrapper
-    control_planes: ControlPlanesOf
+    machines: MachinesOf
     secrets: Lookup
 
     def choose(self, facts: Facts, cluster: ClusterObject, subject: bootstrappb.Subject) -> str:
@@ -83,7 +83,7 @@ class Engines:
 
     def of_machines(self, cluster: ClusterObject) -> str:
         """Give what all control-plane Machines of a Cluster are bootstrapped by, "" where that is not one thing."""
-        owners = map(Owner, self.control_planes(cluster))
+        owners = [owner for owner in map(Owner, self.machines(cluster)) if owner.is_control_plane]
         families = {self._family(cluster.namespace, owner) for owner in owners} - {""}
         return families.pop() if len(families) == 1 else ""
 

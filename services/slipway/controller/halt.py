@@ -57,7 +57,7 @@ class Halt(Exception):  # noqa: N818  # it ends a reconciliation, and is not alw
         meaning = MEANINGS.get(reason) if isinstance(reason, Reason) else None
         self.reason = str(reason)
         self.message = message or (meaning.meaning if meaning else "")
-        self.type = type_ or (meaning and meaning.type) or Type.DATA_SECRET
+        self.type = type_ or (meaning.type if meaning else Type.DATA_SECRET)
         self.refused = refused if refused is not None else not (meaning and meaning.waits)
         self.retry = retry
         self.after = after

@@ -8,16 +8,15 @@ from slipway.controller.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a reason means, what a person does about it, and which condition has it besides Ready.
+    """What a reason means, what a person does about it, and which condition says it besides Ready.
 
     Attributes:
-        type: the condition; Ready where no other has it, None where only an event has it.
         waits: the controller goes on by itself when what it waits for is there; else a person must change something.
     """
 
     meaning: str
     remedy: str
-    type: Type | None = Type.DATA_SECRET
+    type: Type = Type.DATA_SECRET
     waits: bool = False
 
 
@@ -25,9 +24,7 @@ _BY_ITSELF = "None: the controller continues when it exists."
 MEANINGS: dict[Reason, Meaning] = {
     Reason.AVAILABLE: Meaning("The user data is stored in the data Secret.", "None."),
     Reason.NOT_PAUSED: Meaning("Neither the config nor its Cluster is paused.", "None.", Type.PAUSED),
-    Reason.NOT_KNOWN: Meaning(
-        "The state is unknown: an earlier step is not done.", "See the condition Ready.", Type.CERTIFICATES
-    ),
+    Reason.NOT_KNOWN: Meaning("The state is unknown: an earlier step is not done.", "See the condition Ready."),
     Reason.PAUSED: Meaning(
         "The Cluster is paused, or the config has the annotation cluster.x-k8s.io/paused or "
         "bootstrap.slipway.dev/paused. Nothing is written while it is paused.",
@@ -162,7 +159,6 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.TOKEN_GIVEN_UP: Meaning(
         "The machine has not joined in time, and its bootstrap token is no longer refreshed.",
         "Delete the Machine: its owner creates a new one.",
-        Type.READY,
     ),
     Reason.TOKEN_TAKEN: Meaning(
         "The workload cluster has a bootstrap token with the same id and another secret. It is never overwritten.",
@@ -216,15 +212,14 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.NO_ROOM_FOR_ADDRESS: Meaning(
         "With an address to report to the user data is larger than the infrastructure takes. The machine has none: it "
         "boots, and its events are on its console only.",
-        "None, if that is enough. Else make the user data smaller, by 1.3 kB (cloud-init) to 1.5 kB (Ignition) after "
-        "gzip, for example by remote files, and replace the Machine.",
+        "None, if that is enough. Else make the user data smaller by about 1.5 kB, for example by remote files, and "
+        "replace the Machine.",
         Type.REPORT_ADDRESS,
     ),
     Reason.METADATA_UNKNOWN: Meaning(
-        "A Warning event. A label or annotation of the config is below slipway.dev, or nearly, "
+        "Only a Warning event has this reason. A label or annotation of the config is below slipway.dev, or nearly, "
         "and Slipway knows no such name; it has no effect. The machine is provisioned without it.",
         "Write the name that the event proposes in the template that the config is made from, or remove it.",
-        None,
     ),
     Reason.DELIVERY_REFUSED: Meaning(
         "The spec has delivery.mode Fetch, and a machine of this kind cannot fetch its user data: the machines of a "
@@ -241,13 +236,11 @@ MEANINGS: dict[Reason, Meaning] = {
         "this one, whose store does not have the payload, and no node has joined.",
         "Set --payload-url-base and --payload-store to those of before, where they still have the payload. Else delete "
         "the Machine, so that a new one gets user data from here.",
-        Type.READY,
     ),
     Reason.PAYLOAD_FETCHED_AGAIN: Meaning(
         "A Warning event: the payload of a machine was fetched more than once. The machine itself does so when it is "
         "set up anew; else another program has its user data.",
         "Compare the addresses in the message with the machine's own. Where they differ, delete the Machine, and for "
         "one of the control plane replace the keys of the cluster.",
-        None,
     ),
 }

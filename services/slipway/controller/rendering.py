@@ -217,10 +217,7 @@ class Renderer:
                 return await reporting.delivered(request), False
             except UserDataTooLarge:
                 delivered = await bootstrapper.delivered(request)
-                _log.warning(
-                    "addresses of reports left out, the user data would be too large",
-                    config=f"{facts.namespace}/{facts.name}",
-                )
+                _log.warning("no room for addresses of reports", config=f"{facts.namespace}/{facts.name}")
                 return delivered, True
         return await bootstrapper.delivered(request), False
 

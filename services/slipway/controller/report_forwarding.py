@@ -62,7 +62,7 @@ class ReportForwarding:
                 self._note(type(error).__name__)
                 pause = min(pause * 2, _LONGEST_PAUSE)
             except Exception as error:  # noqa: BLE001  # a defect here must not end the controller
-                _log.error("forwarding of reports failed, restarted", **describe_exception(error))
+                _log.error("passing reports on failed, begun anew", **describe_exception(error))
                 pause = _LONGEST_PAUSE
             else:
                 self._note("")
@@ -94,9 +94,9 @@ class ReportForwarding:
         if problem != self._problem:
             self._problem = problem
             if problem:
-                _log.warning("reports of workload clusters not forwarded, retrying", failure=problem)
+                _log.warning("reports of workload clusters not passed on, tried again", failure=problem)
             else:
-                _log.info("reports of workload clusters forwarded")
+                _log.info("reports of workload clusters passed on")
 
 
 def _size(place: _Place, value: _Value | None) -> int:

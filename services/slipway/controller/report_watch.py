@@ -143,7 +143,7 @@ class ReportWatch:
         if problem != self._problem:
             self._problem = problem
             if problem:
-                _log.warning("reports unreachable, retrying", failure=problem)
+                _log.warning("reports out of reach, called again", failure=problem)
             else:
                 _log.info("reports followed")
 
@@ -152,4 +152,4 @@ def _log_end(task: asyncio.Task[None]) -> None:
     """Log a defect. The end of a stream under its reader, as by new certificates, is not logged."""
     error = None if task.cancelled() else task.exception()
     if error is not None:
-        _log.error("following of reports failed, restarted", **describe_exception(error))
+        _log.error("following of reports failed, begun anew", **describe_exception(error))

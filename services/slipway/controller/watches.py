@@ -9,13 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from slipway.controller import ownership
 from slipway.controller.cluster_object import CLUSTER_LABEL, ClusterObject
-from slipway.controller.config_owners import (
-    BY_CLUSTER,
-    CONTROL_PLANES,
-    ConfigOwners,
-    cluster_of,
-    cluster_of_control_plane,
-)
+from slipway.controller.config_owners import BY_CLUSTER, ConfigOwners, cluster_of
 from slipway.controller.data_secret import Record, controller_of
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
@@ -70,12 +64,11 @@ class Watches:
     def of(cls, api: Api, *, namespaces: Collection[str] = (), watch_filter: str = "") -> "Watches":
         """Make the copies; `watch_filter` is the value of Cluster API's label that a config must have."""
         selector = _selector(watch_filter)
-        by_cluster = {BY_CLUSTER: cluster_of}
-        of_machines = {**by_cluster, CONTROL_PLANES: cluster_of_control_plane}
+        index = {BY_CLUSTER: cluster_of}
         watches = cls(
             configs=Informer(api, SLIPWAY_CONFIGS, namespaces=namespaces, selector=selector),
-            machines=Informer(api, MACHINES, namespaces=namespaces, indexes=of_machines),
-            pools=Informer(api, MACHINE_POOLS, namespaces=namespaces, indexes=by_cluster),
+            machines=Informer(api, MACHINES, namespaces=namespaces, indexes=index),
+            pools=Informer(api, MACHINE_POOLS, namespaces=namespaces, indexes=index),
             clusters=Informer(api, CLUSTERS, namespaces=namespaces),
             secrets=Informer(api, SECRETS, namespaces=namespaces, metadata_only=True),
             config_maps=Informer(api, CONFIG_MAPS, namespaces=namespaces, metadata_only=True),
@@ -152,10 +145,6 @@ class Watches:
     def machines_of(self, cluster: ClusterObject) -> list[Json]:
         """Give the Machines of a Cluster."""
         return self._owners.machines_of(cluster.namespace, cluster.name)
-
-    def control_planes_of(self, cluster: ClusterObject) -> list[Json]:
-        """Give the control-plane Machines of a Cluster."""
-        return self._owners.control_planes_of(cluster.namespace, cluster.name)
 
     def machine_reported(self, namespace: str, machine: str) -> None:
         """Look at the config of a Machine, of which there is a new report."""

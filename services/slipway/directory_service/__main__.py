@@ -23,9 +23,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--directory-base", metavar="DN", help="The unit outside of which nothing is made, changed or removed.")
 @click.option("--directory-unit", metavar="DN", help="Where new computers go. Default: the base.")
 @click.option("--directory-units", type=_FILE, help="YAML file with units by namespace and Cluster.")
-@click.option(
-    "--directory-owner", metavar="ID", help="Id that marks the objects of Slipway, such as this cluster's name."
-)
+@click.option("--directory-owner", metavar="ID", help="Id in the mark of our objects, such as this cluster's name.")
 @click.option(
     "--directory-cleanup/--no-directory-cleanup",
     default=None,
@@ -38,9 +36,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="The management cluster. Default: the one that this process runs in.",
 )
-@click.option(
-    "--leader-elect/--no-leader-elect", default=None, help="Elect a leader, which alone writes. Default: yes."
-)
+@click.option("--leader-elect/--no-leader-elect", default=None, help="Only the leader writes. Default: it does.")
 @click.option("--lease-namespace", help="Namespace of the leader's Lease. Default: this process's own.")
 def main(server_flags: dict[str, Any], **own_flags: Any) -> None:
     """Make the computer accounts of Machines that join a domain of Active Directory."""

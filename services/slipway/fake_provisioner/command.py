@@ -17,12 +17,12 @@ LOGGED = ("call", "number", "fault")
 """What its log says of each call, besides what every server's may."""
 
 
-@click.command("fake", short_help="Serve a provisioner with the faults of a script.")
+@click.command("fake", short_help="Serve a provisioner that misbehaves as a script says.")
 @click.option(
     "--script", type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="YAML file with the faults to inject. Default: none.",
+    help="YAML file with what goes wrong. Without it nothing does.",
 )  # fmt: skip
-@click.option("--schema", is_flag=True, help="Print the JSON schema of scripts, and exit.")
+@click.option("--schema", is_flag=True, help="Print the JSON schema of scripts, and end.")
 @server_options
 def fake(script: Path | None, schema: bool, server_flags: dict[str, Any]) -> None:  # noqa: FBT001  # click gives options by name
     """Serve a provisioner that misbehaves as a script says, to test what calls provisioners.

@@ -28,7 +28,7 @@ def status(step: Step) -> ForeignStatus:
 
 
 def refuse(bundle: bundlepb.BootstrapBundle, feature: str) -> None:
-    """Refuse every use of a feature, as one that it declares but does not support.
+    """Refuse every use of a feature, as one that it declares and cannot honour after all.
 
     Raises:
         UnsupportedFeature: the bundle uses it.

@@ -25,20 +25,18 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--payload-notes",
     metavar="URL",
-    help="Record there which payloads were fetched, for the controller whose --payload-store it is.",
+    help="Note there which payloads were fetched, for the controller whose --payload-store it is.",
 )
-@click.option("--report-store", metavar="URL", help="Where to store reports of machines, a URL as for --store.")
+@click.option("--report-store", metavar="URL", help="Keep reports of machines there, a URL as for --store.")
 @click.option(
     "--report-key-file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Let machines write reports by addresses that the first key of this file signs; each of its keys is accepted.",
 )
-@click.option("--report-inbox", metavar="URL", help="Bucket with reports that machines upload by pre-signed URLs.")
-@click.option(
-    "--report-inbox-seconds", type=float, help="Interval in seconds at which that bucket is read. Default: 30."
-)
+@click.option("--report-inbox", metavar="URL", help="Look for reports there, which machines wrote by pre-signed URLs.")
+@click.option("--report-inbox-seconds", type=float, help="Time between two looks. Default: 30.")
 @click.option("--report-days", type=float, help="Delete older reports. Default: 14.")
-@click.option("--report-bytes", type=int, help="Delete the oldest reports beyond this many bytes. Default: 10 GiB.")
+@click.option("--report-bytes", type=int, help="Delete the oldest reports beyond so many bytes. Default: 10 GiB.")
 @click.option(
     "--machine-reports-per-second", type=float, help="Reports a second of a machine; 0: no limit. Default: 1."
 )
@@ -46,35 +44,29 @@ from slipway.rpc.lifecycle import run
 @click.option(
     "--management-tls-cert-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Directory with tls.crt, tls.key and ca.crt of that server; reloaded when the files change.",
+    help="Directory with tls.crt, tls.key and ca.crt of that server; followed when the files change.",
 )
 @click.option("--report-readers", metavar="LIST", help="Who may read reports: SPIFFE ids, or ID=NAMESPACE.")
-@click.option(
-    "--console-callers",
-    metavar="LIST",
-    help="SPIFFE ids that may send the text of consoles, in the form of --report-readers.",
-)
+@click.option("--console-callers", metavar="LIST", help="Who may bring the text of consoles, as --report-readers.")
 @click.option("--web-address", metavar="HOST:PORT", help="Show the reports to people there, as a web page.")
 @click.option(
     "--web-tls-cert-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Directory with tls.crt, tls.key and ca.crt of that page; reloaded when the files change.",
+    help="Directory with tls.crt, tls.key and ca.crt of that page; followed when the files change.",
 )
 @click.option(
     "--web-user-header",
     metavar="NAME",
     help="A reverse proxy names the user in this header, as X-Forwarded-User: the rights of that user count.",
 )
-@click.option("--web-groups-header", metavar="NAME", help="The same for the user's groups, comma-separated.")
+@click.option("--web-groups-header", metavar="NAME", help="The same of the user's groups, with commas between them.")
 @click.option("--web-proxies", metavar="LIST", help="SPIFFE ids of the certificates of that proxy.")
 @click.option(
     "--review-tokens/--no-review-tokens",
     default=None,
-    help="Authenticate callers that are on no list by their tokens, in the management cluster.",
+    help="Ask the management cluster about callers that are on no list, by the tokens that they show.",
 )
-@click.option(
-    "--token-audiences", metavar="LIST", help="Audiences: a token must be issued for one of them. Default: slipway."
-)
+@click.option("--token-audiences", metavar="LIST", help="For one of these a token must be issued. Default: slipway.")
 @click.option(
     "--kubeconfig",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -81,7 +81,7 @@ class Inbox:
                     kept += await self._take(target, version)
                 self._seen[version.path] = version
         if strangers:
-            _log.warning("bucket has objects that are not reports", count=strangers)
+            _log.warning("bucket has objects that are no reports", count=strangers)
         return kept
 
     async def _take(self, target: Target, version: ObjectVersion) -> bool:

@@ -44,11 +44,11 @@ def _words(_context: click.Context, _parameter: click.Parameter, value: str) -> 
 )  # fmt: skip
 @click.option(
     "--call-seconds", type=click.FloatRange(0.1, 25), default=_DEFAULT.seconds, show_default=True,
-    help="Most seconds that the program may take for one call. The contract allows 10 for the whole call.",
+    help="Most time of the program for one call. The contract allows 10 for all of it.",
 )  # fmt: skip
 @click.option(
     "--answer-bytes", type=click.IntRange(1024, 1 << 26), default=_DEFAULT.answer_bytes, show_default=True,
-    help="Most bytes that the program may write for one call.",
+    help="Most that the program may write for one call.",
 )  # fmt: skip
 @server_options
 def serve(  # noqa: PLR0913  # click gives each option as an argument
@@ -75,8 +75,8 @@ def serve(  # noqa: PLR0913  # click gives each option as an argument
     \b
     Exit codes:
       0  it was ended by Ctrl-C or SIGTERM
-      1  it could not start, or the program does not report its name and formats
-      2  usage error
+      1  it could not start, or the program does not say who it is
+      2  the command line is wrong
     """  # noqa: D301  # click's mark for lines that stay
     settings = ServerSettings.load(server_flags)
     configure_logging(log_format=settings.log_format, level=settings.log_level, extra_keys=LOGGED)

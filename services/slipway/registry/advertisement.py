@@ -77,9 +77,7 @@ def _violations(info: provisionerpb.GetProvisionerInfoResponse) -> Iterator[Viol
     if not _VERSION.fullmatch(info.implementation_version):
         yield Violation("implementation_version", "must be a semantic version")
     if not info.features_advertised:
-        yield Violation(
-            "features_advertised", "must be set: without it an empty list of features is not known to be complete"
-        )
+        yield Violation("features_advertised", "must be set: without it an empty list of features means nothing")
     if not info.formats:
         yield Violation("formats", "must not be empty")
     seen: set[str] = set()

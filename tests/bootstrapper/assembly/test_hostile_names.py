@@ -26,6 +26,7 @@ REVIEWED = {
     "ConfigMapReference.key": "a key of a ConfigMap",
     "Command.argv": "behind the program, options on purpose; the program is checked",
     "Link.target": "checked beside the links",
+    "Mount.path": "checked beside the mounts",
     "Partition.label": "part of a quoted word",
     "PartitionReference.label": "compared with that of a partition",
     "RegistryCredentials.username": "encoded with the password",

@@ -9,25 +9,8 @@ from tests.bootstrapper.assembly.subjects import subject
 CREDENTIALS = "credentials: {username: a, password: {value: b}}"
 
 
-@pytest.mark.parametrize("second", ["Docker.IO", "DOCKER.io, credentials: {username: a, password: {value: b}}"])
-def test_hosts_that_differ_in_case_are_one(second: str) -> None:
-    """A host has one entry: the runtime has one configuration for it, and the other would be lost."""
-    server = "server: 'https://mirror.example.com'"
-    with pytest.raises(SpecInvalid) as caught:
-        check(
-            subject(
-                f"os: {{containerd: {{registries: [{{host: docker.io, {server}}}, {{host: {second}, {server}}}]}}}}"
-            )
-        )
-    places = {violation.path: violation.description for violation in caught.value.violations}
-    assert (
-        "is the host of spec.os.containerd.registries[0].host"
-        in places["SlipwayConfig/x: os.containerd.registries[1].host"]
-    )
-
-
 @pytest.mark.parametrize(
-    ("first", "second"), [("docker.io", "registry-1.docker.io"), ("Docker.IO", "registry-1.docker.io")]
+    ("first", "second"), [("docker.io", "registry-1.docker.io"), ("r.example.com", "R.example.com")]
 )
 def test_credentials_of_one_host_are_given_once(first: str, second: str) -> None:
     """Two registries that a runtime asks at one host cannot both have credentials: the error names both places."""

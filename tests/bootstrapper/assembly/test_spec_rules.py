@@ -117,30 +117,6 @@ CANARY = "Zq7CanaryValue"
             "os.disks[0].partitions",
             "more than the whole disk",
         ),
-        *(
-            (f"os: {{disks: [{{device: /dev/sdb, {disk}}}]}}", f"os.disks[0].{path}", reason)
-            for disk, path, reason in (
-                ("partitions: [{percentage: 100}, {label: r}]", "partitions", "no room for the rest"),
-                ("partitions: [{percentage: 50}, {percentage: 50}, {}]", "partitions", "no room for the rest"),
-                ("partitions: [{percentage: 100}, {sizeMib: 1}]", "partitions", "no room for a size"),
-                ("partitions: [{sizeMib: 18446744073709551615}]", "partitions[0].sizeMib", "not even countable"),
-                ("partitions: [{sizeMib: 8796093022207}, {sizeMib: 1}]", "partitions", "the same together"),
-                ("tableType: Mbr, partitions: [{sizeMib: 16777216}]", "partitions[0].sizeMib", "too many sectors"),
-                ('partitions: [{label: "a\\n,size=5"}]', "partitions[0].label", "another line of the program's script"),
-                ('partitions: [{label: "\\e"}]', "partitions[0].label", "a control character"),
-            )
-        ),
-        (
-            'os: {mounts: [{partition: {disk: /dev/sdb, label: "\\n"}, path: /x}]}',
-            "os.mounts[0].partition.label",
-            "the same in a reference",
-        ),
-        ("os: {swaps: [{path: /swap, sizeMib: 8796093022208}]}", "os.swaps[0].sizeMib", "a swap file of that size"),
-        (
-            "os: {filesystems: [{device: /dev/sdb1, format: btrfs, options: [-q, /dev/sda]}]}",
-            "os.filesystems[0].options[1]",
-            "another device, of which nobody checks that it is empty",
-        ),
         ("os: {systemdUnits: [{name: x.service}]}", "os.systemdUnits[0]", "a unit that says nothing"),
         ("os: {systemdUnits: [{name: ../x.service, enabled: true}]}", "os.systemdUnits[0].name", "a unit's path"),
         ("kubernetes: {node: {labels: [{name: 'a b', value: x}]}}", "kubernetes.node.labels[0].name", "a bad label"),

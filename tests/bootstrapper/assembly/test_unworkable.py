@@ -5,7 +5,6 @@ import pytest
 from slipway.bootstrapper.assembly.subject import check
 from slipway.bootstrapper.assembly.unworkable import unworkable
 from slipway.contract.errors import SpecInvalid
-from slipway.contract.filesystems import LONGEST_LABELS
 from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -37,14 +36,6 @@ WRONG = [
         for rule in ("a", "ALL", "NOPASSWD", "ALL=", "ALL=(ALL", "ALL=(ALL) nopasswd:ALL", "=ALL", "ann ALL=(ALL) ALL")
     ),
     *(
-        (
-            ospb.OperatingSystem(filesystems=[{"format": kind, "label": "a" * (longest + 1)}]),
-            "os.filesystems[0].label",
-            f"is longer than the {longest} bytes",
-        )
-        for kind, longest in LONGEST_LABELS.items()
-    ),
-    *(
         (ospb.OperatingSystem(**{kind: [{"path": path}]}), f"os.{kind}[0].path", "is no file of a disk")
         for kind in ("files", "swaps")
         for path in ("/dev/sdb", "//dev/./sdb", "/proc/sys/vm/swappiness", "/sys/block/sda/x", "/run/../dev/null")
@@ -52,12 +43,6 @@ WRONG = [
 ]
 RIGHT = [
     ospb.OperatingSystem(files=[{"path": "/devices"}, {"path": "/proc/1/root/opt/a"}], swaps=[{"path": "/sys.img"}]),
-    ospb.OperatingSystem(
-        filesystems=[
-            *({"format": kind, "label": "a" * longest} for kind, longest in LONGEST_LABELS.items()),
-            {"format": "f2fs", "label": "a" * 300},
-        ]
-    ),
     ospb.OperatingSystem(directories=[{"path": "/dev/hugepages"}], links=[{"path": "/dev/a", "target": "/opt"}]),
     system(zone="Europe/Berlin"),
     system(zone="US/Pacific"),

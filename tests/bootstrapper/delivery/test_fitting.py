@@ -78,7 +78,7 @@ def test_too_large_is_refused_with_the_breakdown(data: bytes, taker: Infrastruct
     """The refusal names the largest item by its origin, and the numbers are in the metadata."""
     with pytest.raises(UserDataTooLarge) as caught:
         fit(data, bundle(), row=taker, limit=0, may_compress=may_compress)
-    assert "the largest parts, before that: this field has" in caught.value.violations[0].description
+    assert "SlipwayConfig/w: spec.os.files[large] has" in caught.value.violations[0].description
     assert int(caught.value.metadata["size"]) > int(caught.value.metadata["limit"])
     assert caught.value.metadata["breakdown"].startswith("SlipwayConfig/w: spec.os.files[large]=")
     assert [violation.path for violation in caught.value.violations] == ["SlipwayConfig/w: spec.os.files[large]"]

@@ -81,13 +81,3 @@ def test_every_name_that_code_or_deployment_reads_is_known() -> None:
     made = {f"{GROUP}/v", f"{GROUP}/bundle-id", f"{GROUP}/registry"}
     assert len(named) > 10
     assert named - made <= ANNOTATIONS | LABELS
-
-
-@pytest.mark.parametrize("kind", ["{type: string}", "[Secret]", "5", "null"])
-def test_a_field_that_is_named_kind_is_no_kind(kind: str) -> None:
-    """The schema in a CustomResourceDefinition has a field of that name, and what is below it is read all the same."""
-    schema = f"{{properties: {{kind: {kind}, metadata: {{annotations: {{{GROUP}/distributon: x}}}}}}}}"
-    definition = f"apiVersion: v1\nkind: CustomResourceDefinition\nmetadata: {{name: a}}\nspec: {schema}\n"
-    documents = read_document_set({"crd.yaml": f"{WORKERS}\n---\n{definition}"}, variables={}, set_missing=True)
-    assert documents.questions
-    assert any(f"did you mean {GROUP}/distribution?" in str(doubt) for doubt in documents.doubts)

@@ -30,7 +30,7 @@ async def test_cells_have_the_names_of_the_document() -> None:
     """Who wrote the config never saw the neutral item; only the first of a remedy's equal words is a name."""
     cell = (await cells("windows"))["os.users.home"]
     assert cell.verdict == bootstrappb.VERDICT_REFUSED
-    assert cell.reason == "homeDir of a user has no effect on Windows"
+    assert cell.reason == "homeDir of a user means nothing on Windows"
     assert cell.remedy == "drop homeDir: Windows makes the home directory at the first login"
 
 

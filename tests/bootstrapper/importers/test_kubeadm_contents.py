@@ -177,7 +177,7 @@ def test_jinja_of_a_secret_is_a_remark_where_it_is_not_rendered(
 def test_a_value_that_is_not_known_is_rendered_in_an_item_that_is_kept() -> None:
     """Its remark says so: its bytes stand in the document as today."""
     (remark,) = carried(f"files: [{{path: '/{{{{ x }}}}', {FROM_SECRET}}}]").diagnostics
-    assert (remark.code, "with Jinja in them rendered" in remark.message) == ("SECRET_AS_IT_IS", True)
+    assert (remark.code, "Jinja in them rendered as today" in remark.message) == ("SECRET_AS_IT_IS", True)
 
 
 @pytest.mark.parametrize("encoding", ["base64", "gzip+base64"])

@@ -152,14 +152,6 @@ OS = [
         "mounts are lines of fstab with cloud-init's defaults",
     ),
     (
-        "mounts: [[/dev/sdb, //data], [/dev/sdc, /x/../d/./e/], [/dev/sdd, swap, swap, sw], [/dev/sde, none, swap, sw]]",
-        'mounts { source: "/dev/sdb" path: "/data" options: "defaults" options: "nofail" }'
-        ' mounts { source: "/dev/sdc" path: "/d/e" options: "defaults" options: "nofail" }'
-        ' mounts { source: "/dev/sdd" path: "none" type: "swap" options: "sw" }'
-        ' mounts { source: "/dev/sde" path: "none" type: "swap" options: "sw" }',
-        "mount points as the system resolves them, and swap without one",
-    ),
-    (
         IGNITION + "diskSetup: {filesystems: [{device: /dev/sdb, filesystem: ext4, label: etcd}]}\n"
         "mounts: [[etcd, /var/lib/etcd, noatime]]",
         'filesystems { device: "/dev/sdb" format: "ext4" label: "etcd" }'

@@ -40,12 +40,6 @@ def webhook(text: str) -> dict[str, object]:
     return {"kubernetes": {"controlPlane": {"authenticationWebhook": {"kubeconfig": {"text": text}}}}}
 
 
-def webhook_version(version: str) -> dict[str, object]:
-    """Give a spec with the version of a webhook."""
-    tree = {"kubeconfig": {"text": KUBECONFIG}, "version": version}
-    return {"kubernetes": {"controlPlane": {"authenticationWebhook": tree}}}
-
-
 def static_pod(text: str) -> dict[str, object]:
     """Give a spec with a static pod."""
     return {"kubernetes": {"staticPods": [{"name": "a", "manifest": {"text": text}}]}}
@@ -81,27 +75,6 @@ NAMED = {
     }
 }
 PLANE = "spec.kubernetes.controlPlane"
-KEY_32 = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
-
-
-def provider(text: str) -> dict[str, object]:
-    """Give a spec with one provider of an encryption configuration."""
-    return encryption(f"{ENCRYPTION}- resources: [secrets]\n  providers:\n  - {text}\n")
-
-
-def keys(name: str, secret: str) -> dict[str, object]:
-    """Give a spec with one key of a provider."""
-    return provider(f"{name}: {{keys: [{{name: a, secret: {secret}}}]}}")
-
-
-def pod_security(text: str) -> dict[str, object]:
-    """Give a spec with the defaults of pod security."""
-    configuration = f"{{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, {text}}}"
-    plugin = f"{ADMISSION}- {{name: PodSecurity, configuration: {configuration}}}\n"
-    return component(plugin, "admission-control-config-file")
-
-
-CONTEXT = f"{KUBECONFIG}current-context: x\ncontexts:\n- {{name: x, context: {{cluster: CLUSTER, user: USER}}}}\n"
 PRIORITY = "spec: {priority: 5}\n"
 WRONG = [
     (patch("kube-apiserver.yaml", f"{PRIORITY}---\nspec: {{prio: 5}}"), "", "line 3: spec.prio: is no field"),
@@ -166,32 +139,6 @@ WRONG = [
     ),
     (file("/etc/kubernetes/manifests/a.yaml", "kind: Pod"), "spec.os.files[0].content", "apiVersion: must be v1"),
     (file("/etc/out/policy.yaml", AUDIT.format(level="x"), **NAMED), "spec.os.files[0].content", "rules[0].level"),
-    (file("/etc/containerd/config.toml", "a = 1\n[not toml"), "spec.os.files[0].content", "line 2: is not TOML"),
-    (file("/etc/containerd/conf.d/a.toml", "a = [1,"), "", "ends within a value of TOML"),
-    (file("/etc/containerd/conf.d/a.toml", "a = " + "[" * 9000), "", "are too deep"),
-    (webhook_version("v3"), f"{PLANE}.authenticationWebhook.version", "must be v1 or v1beta1"),
-    (keys("aescbc", KEY), "", "line 6: resources[0].providers[0].aescbc.keys[0].secret: must be a key of 16 or 24 or"),
-    (keys("secretbox", KEY), "", "secret: must be a key of 32 bytes in base64"),
-    (keys("aesgcm", "c2VjcmV0LWNhbmFyeQ"), "", "secret: must be base64"),
-    (provider("aescbc: {}"), "", "aescbc.keys: is required"),
-    (provider("kms: {apiVersion: v9, name: a, endpoint: 'unix:///a'}"), "", "kms.apiVersion: must be v1 or v2"),
-    (provider("kms: {apiVersion: v2, name: a, endpoint: 'http://a'}"), "", "kms.endpoint: must be the URL of a socket"),
-    (provider("kms: {apiVersion: v2, name: 'a:b', endpoint: 'unix:///a'}"), "", "kms.name: must have no colon"),
-    (
-        provider("kms: {apiVersion: v2, name: a, endpoint: 'unix:///a', cachesize: 5}"),
-        "",
-        "kms.cachesize: has no meaning for v2",
-    ),
-    (audit(f"omitStages: [Nope]\n{AUDIT.format(level='None')}"), "", "line 1: omitStages[0]: must be one of Request"),
-    (audit(AUDIT.format(level="None\n  omitStages: [X]")), "", "line 5: rules[0].omitStages[0]: must be one of"),
-    (webhook(f"{KUBECONFIG}current-context: x\n"), "", "line 2: current-context: names a context that"),
-    (
-        webhook(CONTEXT.replace("CLUSTER", "b").replace("USER", "''")),
-        "",
-        "line 4: contexts[0].context.cluster: names a cluster that",
-    ),
-    (pod_security("defaults: {enforce: nope}"), "", "plugins[1].configuration.defaults.enforce: must be one of"),
-    (pod_security("defaults: {warn-version: '1.34'}"), "", "defaults.warn-version: must be latest, or a version"),
 ]
 RIGHT = [
     (patch("kube-apiserver0.yaml", f"{PRIORITY}---\nspec: {{hostname: a}}\n"), "patches one after the other"),
@@ -199,20 +146,6 @@ RIGHT = [
     (patch("etcd.yaml", "# nothing\n"), "a patch of nothing"),
     (patch_file("etcd.json", "\n"), "an empty file of patches"),
     (audit(AUDIT.format(level="Metadata")), "a policy"),
-    (audit(f"omitStages: [Panic]\n{AUDIT.format(level='None')}"), "a stage"),
-    (file("/etc/containerd/config.toml", "version = 3\r\n[a.'b.c']\r\nd = true\r\n"), "a file of containerd"),
-    (file("/etc/containerd/certs.d/a/hosts.toml", "[not"), "a file that containerd reads in its own time"),
-    (webhook_version("v1beta1"), "a version"),
-    (keys("aescbc", KEY_32), "a key"),
-    (keys("secretbox", KEY_32), "a key of the one length"),
-    (
-        provider(f"aescbc: {{keys: [{{name: a, secret: {KEY_32}}}, {{name: a, secret: {KEY_32}}}]}}"),
-        "keys of one name, of which the API server tries each",
-    ),
-    (provider("kms: {name: a, endpoint: 'unix:///a'}"), "v1 by default"),
-    (webhook(CONTEXT.replace("CLUSTER", "a").replace("USER", "''")), "a context"),
-    (pod_security("defaults: {enforce: baseline, enforce-version: v1.34}"), "levels"),
-    (pod_security("exemptions: {}"), "no levels"),
     (encryption(GOOD_ENCRYPTION), "an encryption configuration"),
     (webhook(KUBECONFIG), "a kubeconfig may leave out its kind"),
     (component(ADMISSION, "admission-control-config-file"), "an admission configuration"),
@@ -278,12 +211,6 @@ def test_a_newer_version_may_have_further_fields() -> None:
     assert "line 1: brandNew: may be no field of this Kubernetes version" in remark.message
     with pytest.raises(SpecInvalid):
         check(subject(kubelet("maxPods: many"), "v1.99.0"))
-
-
-def test_a_context_without_its_user_is_a_warning() -> None:
-    """The API server starts, and its requests have no credentials."""
-    (remark,) = check(subject(webhook(CONTEXT.replace("CLUSTER", "a")))).diagnostics
-    assert "line 4: contexts[0].context.user: names a user that the document does not have" in remark.message
 
 
 def test_what_is_known_only_later_is_not_judged() -> None:

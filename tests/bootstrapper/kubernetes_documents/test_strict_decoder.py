@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.bootstrapper.kubernetes_documents.type_table import type_table
-from slipway.bootstrapper.kubernetes_documents.values import mismatch
-from slipway.contract.strict_decoding import StrictDecoder
-from slipway.contract.type_table import Known
+from slipway.bootstrapper.kubernetes_documents.strict_decoding import mistakes
+from slipway.bootstrapper.kubernetes_documents.type_table import Known, type_table
 from tools.kubernetes_types.mutations import questions
 
 pytestmark = pytest.mark.long
@@ -32,7 +30,7 @@ def test_the_verdict_is_that_of_the_strict_decoder(version: str) -> None:
     for question, answer in zip(documents, answers, strict=True):
         known, type_name = table.kind(*question["Kind"].split(" "))
         assert known is Known.YES
-        accepted = not list(StrictDecoder(table, mismatch).mistakes(json.loads(question["Document"]), type_name))
+        accepted = not list(mistakes(json.loads(question["Document"]), type_name, table))
         if accepted != (answer == "1"):
             different.append(question)
     assert not different
@@ -44,9 +42,8 @@ def test_what_a_version_outside_the_table_may_have_is_uncertain() -> None:
     assert table.field(table.kind("v1", "Pod")[1], "novel")[0] is Known.UNCERTAIN
     assert table.kind("audit.k8s.io/v2", "Policy")[0] is Known.UNCERTAIN
     assert table.kind("audit.k8s.io/v1", "Policy")[0] is Known.YES
-    decoder, name = StrictDecoder(table, mismatch), table.kind("audit.k8s.io/v1", "Policy")[1]
-    (wrong,) = decoder.mistakes({"rules": [{"level": 5}]}, name)
-    (unknown,) = decoder.mistakes({"novel": 5}, name)
+    (wrong,) = mistakes({"rules": [{"level": 5}]}, table.kind("audit.k8s.io/v1", "Policy")[1], table)
+    (unknown,) = mistakes({"novel": 5}, table.kind("audit.k8s.io/v1", "Policy")[1], table)
     assert (wrong.certain, unknown.certain) == (True, False)
 
 

@@ -54,7 +54,6 @@ _SAMPLES = {
     "image": ["registry.k8s.io/pause:3.10"],
     "kernel-module": ["br_netfilter", "overlay", "nf-conntrack"],
     "ldap-filter": ["(memberOf=cn=a,dc=b)"],
-    "mount-point": ["/srv/data", "/var/lib/etcd", "/opt/it's a $(folder)"],
     "login-shell": ["/bin/bash", "/usr/sbin/nologin", "/opt/it's a $(shell)"],
     "node-name": ["node-1"],
     "one-line": [_NASTY, "ssh-ed25519 AAAA me@example", "ALL=(ALL) NOPASSWD:ALL"],

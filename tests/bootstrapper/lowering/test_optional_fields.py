@@ -63,7 +63,7 @@ def test_a_further_field_that_is_not_optional_refuses_the_item() -> None:
     """It is told alone: who repairs it has repaired the machine."""
     system = 'users { name: "ann" uid: 5 sudo: "ALL" }'
     _, result = work(text(system), Format(DECLARED, "windows", optional=["os.users.sudo"]))
-    assert [refusal.reason for refusal in result.refusals] == ["uid of a user has no effect on Windows"]
+    assert [refusal.reason for refusal in result.refusals] == ["uid of a user means nothing on Windows"]
     assert result.omitted == []
     _, result = work(text(system), Format(DECLARED, optional=["os.users.sudo"], table=NO_USERS))
     assert [refusal.feature for refusal in result.refusals] == ["os.users"]

@@ -272,4 +272,3 @@ async def test_names_of_attachments_are_no_way_out(echo: Echo, what: str) -> Non
     with pytest.raises(ProvisionerFailed, match=f"{what}.* holds a secret or a control character") as caught:
         await render(echo, candidate, bundle, accept_attachments=True)  # type: ignore[arg-type]
     assert TOKEN.decode() not in str(caught.value)
-    assert caught.value.metadata == {"provisioner": "echo", "violation": "SEC-003"}

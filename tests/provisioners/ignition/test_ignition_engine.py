@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from slipway.provisioners.ignition.config_types import config_mistakes
 from slipway.provisioners.ignition.render import IgnitionProvisioner
 from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
@@ -13,8 +12,7 @@ from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
-from tests.provisioners.ignition.test_ignition_extension import V3, WRONG_TYPES
-from tools.oracles import fakes, finding, ignition, ignition_parsers
+from tools.oracles import fakes, ignition
 from tools.oracles.finding import Severity
 from tools.oracles.machine_state import Kind, MachineState
 from tools.oracles.sandbox import File
@@ -211,12 +209,3 @@ def test_units(set_up: MachineState) -> None:
 def test_arguments_reach_the_entry_point(set_up: MachineState) -> None:
     """What systemd makes of the command line is what the plan said."""
     assert [call.argv for call in set_up.calls] == [("join-it", "a b", "it's", "100%", "$HOME", "")]
-
-
-@pytest.mark.parametrize("document", [*(row[0] for row in WRONG_TYPES), {**V3, "passwd": None, "nope": 1}])
-def test_the_verdict_on_types_is_that_of_ignition(document, engine):
-    """Its own parser refuses exactly the configs of users that are refused here."""
-    engine("ignition-parsers")
-    text = json.dumps(document).encode()
-    ours = any(mistake.certain for mistake in config_mistakes(text, document))
-    assert ours == bool(finding.errors(ignition_parsers.validate(text)))

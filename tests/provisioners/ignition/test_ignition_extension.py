@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from slipway.contract.errors import BundleInvalid
-from slipway.contract.strict_decoding import Mistake
-from slipway.provisioners.ignition.config_types import config_mistakes
 from slipway.sdk import testing
 from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import content_pb2 as contentpb
@@ -107,33 +105,3 @@ def test_an_extension_of_very_many_values_is_refused_before_it_is_read() -> None
     (violation,) = caught.value.violations
     assert violation.path == "extensions[0].content"
     assert violation.description == "has more than 100000 values"
-
-
-V3: dict[str, Any] = {"ignition": {"version": "3.3.0"}}
-WRONG_TYPES: list[tuple[dict[str, Any], list[str]]] = [
-    ({**V3, "storage": {"files": [{"path": 5}], "disks": "x"}}, ["storage.files[0].path", "storage.disks"]),
-    ({**V3, "storage": {"Files": [{"PATH": 5}]}}, ["storage.Files[0].PATH"]),
-    ({**V3, "passwd": {"users": [{"name": "a", "uid": 1.0}]}}, ["passwd.users[0].uid"]),
-    ({**V3, "systemd": []}, ["systemd"]),
-    ({"ignition": {"version": "2.3.0"}, "networkd": {"units": [{"name": True}]}}, ["networkd.units[0].name"]),
-]
-
-
-@pytest.mark.parametrize(("document", "fields"), WRONG_TYPES)
-def test_values_of_another_type_are_refused(document: dict[str, Any], fields: list[str]) -> None:
-    """By their field; Ignition would refuse the whole config, on the machine."""
-    spec = "2.3.0" if document["ignition"]["version"] == "2.3.0" else "3.3.0"
-    assert refusals(_extension(document), spec) == [f"extensions[0].content:{field}" for field in fields]
-
-
-def test_what_ignition_ignores_is_a_warning() -> None:
-    """With its line; a null says nothing."""
-    text = b'{"ignition": {"version": "3.3.0"}, "passwd": null,\n "storage": {"filse": []}}'
-    assert list(config_mistakes(text, json.loads(text))) == [
-        Mistake(
-            ("storage", "filse"),
-            "line 2: may be no field of Ignition 3.3, which ignores it then; did you mean files?",
-            certain=False,
-        )
-    ]
-    assert config(_extension(text))

@@ -7,7 +7,6 @@ import pytest
 from slipway.contract.errors import UnsupportedFeature
 from slipway.sdk import testing
 from slipway.v1alpha1 import os_pb2 as ospb
-from slipway.v1alpha1 import plan_pb2 as planpb
 from tests.provisioners.ignition.configs import config, refusals, storage_system, unit
 
 
@@ -194,27 +193,3 @@ def test_a_file_below_a_later_mount_is_refused_by_the_name_of_the_mount(path: st
     (violation,) = caught.value.violations
     assert violation.path == "os.files[0]"
     assert "lies on os.mounts[1], which" in violation.description
-
-
-ENTRY = planpb.EntryPoint(argv=["/bin/sh", "/var/lib/slipway/run"])
-
-
-@pytest.mark.parametrize("place", ["/", "/var", "/var/lib"])
-def test_a_mount_does_not_hide_what_the_bootstrap_runs_from(place: str) -> None:
-    """The mount is refused, and not each file of Slipway's; where Ignition makes the filesystem, it may be there."""
-    system = ospb.OperatingSystem(
-        mounts=[ospb.Mount(source="/dev/sdb1", path=place)], files=[testing.file("/var/lib/slipway/run", b"")]
-    )
-    bundle = testing.bundle(system)
-    bundle.plan.entrypoint.CopyFrom(ENTRY)
-    assert refusals(bundle) == ["os.mounts[0]"]
-    bundle.os.filesystems.add(device="/dev/sdb1", format="ext4")
-    assert config(bundle)["storage"]["filesystems"][0]["path"] == place
-
-
-def test_mounts_of_an_imported_config_are_those_of_today() -> None:
-    """Its commands are its own."""
-    bundle = testing.bundle(ospb.OperatingSystem(mounts=[ospb.Mount(source="/dev/sdb1", path="/")]))
-    bundle.plan.entrypoint.CopyFrom(ENTRY)
-    bundle.execution.literal_commands = True
-    assert any(unit["name"] == "-.mount" for unit in config(bundle)["systemd"]["units"])

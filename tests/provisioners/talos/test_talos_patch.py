@@ -10,12 +10,6 @@ from slipway.provisioners.talos.patch import apply_patch
 from slipway.provisioners.talos.yaml_text import read_patch
 from tests.provisioners.talos.patches import PATCHES
 
-
-def patch_trees(patch: str) -> list[object]:
-    """Give the trees of a patch's documents."""
-    return [document.value for document in read_patch(patch.encode())]
-
-
 BASE = [
     {
         "version": "v1alpha1",
@@ -58,7 +52,7 @@ BASE = [
 )
 def test_merging(patch, where, expected, reason):
     """Each rule of Talos' merge, on the smallest example."""
-    value = apply_patch(BASE, patch_trees(patch))
+    value = apply_patch(BASE, read_patch(patch.encode()))
     for part in where:
         value = value[part]
     assert value == expected, reason
@@ -76,14 +70,14 @@ def test_merging(patch, where, expected, reason):
 def test_a_patch_that_does_not_fit_is_refused(patch, reason):
     """It must not reach the machine, and its values must not reach the message."""
     with pytest.raises(ValueError, match=r".") as caught:
-        apply_patch(BASE, patch_trees(patch))
+        apply_patch(BASE, read_patch(patch.encode()))
     assert "secret-value" not in str(caught.value), reason
 
 
 @given(st.sampled_from(sorted(PATCHES.values())))
 def test_patching_changes_only_the_result(patch):
     """Documents are shared between renders: a patch must leave its inputs as they are."""
-    tree, before = patch_trees(patch), repr(BASE)
+    tree, before = read_patch(patch.encode()), repr(BASE)
     with contextlib.suppress(ValueError):
         apply_patch(BASE, tree)
     assert repr(BASE) == before

@@ -286,21 +286,3 @@ def test_a_trusted_certificate_that_is_none_is_refused():
     with pytest.raises(BundleInvalid) as caught:
         samples.render(samples.bundle(WORKER, 'os { trusted_certificates { name: "a" certificate {} } }'))
     assert caught.value.violations[0].path == "os.trusted_certificates[0].certificate"
-
-
-@pytest.mark.parametrize(("form", "refused"), [("talos/v1.13", True), ("talos/v1.10", False)])
-def test_a_patch_with_an_unknown_field(form, refused):
-    """Refused by field and line, or a warning for a version whose types are not known."""
-    bundle = samples.bundle(WORKER, version="v1.31.1")
-    extension = bundle.extensions.add(id="talos.slipway.dev/patch", media_type="application/yaml")
-    extension.content.segments.add(data=b"machine:\n  nope: hunter2\n")
-    if refused:
-        with pytest.raises(UnsupportedFeature) as caught:
-            samples.render(bundle, form)
-        (violation,) = caught.value.violations
-        assert violation.path == "extensions[0].content:machine.nope"
-        assert "line 2: is no field of Talos 1.13" in violation.description
-        assert "hunter2" not in str(caught.value)
-    else:
-        (remark,) = [d for d in samples.render(bundle, form).diagnostics if d.code == "PATCH_DOUBTFUL"]
-        assert "machine.nope: line 2: may be no field of Talos 1.10" in remark.message

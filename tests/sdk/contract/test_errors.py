@@ -145,10 +145,3 @@ def test_every_reason_is_raised_somewhere() -> None:
         *(_constructed(folder) for folder in ("sdk/python/slipway", "services", "bootstrapper", "provisioners"))
     )
     assert sorted(r for r in Reason if error_class(r).__name__ not in made) == []
-
-
-@pytest.mark.parametrize("reason", [Reason.PROVISIONER_NOT_FOUND, Reason.NO_READY_PROVISIONER])
-def test_a_provisioner_may_still_register(reason: Reason) -> None:
-    """The same request succeeds once it has: the controller waits for it, and so may every caller."""
-    assert RULES[reason].retryable
-    assert "back-off" in RULES[reason].recovery

@@ -117,10 +117,6 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "media-type": (["application/yaml", "text/x-shellscript; charset=utf-8"], ["", "yaml", "a/", "a/b\n", "A/b"]),
     "node-name": (["node-1.example"], ["", "Node", "a_b"]),
     "one-line": (["", "a 'b' $(c) ü"], ["a\nb", "a\r", "a\0", "a\u2028b", "a\x85b", "a\x7f"]),
-    "mount-point": (
-        ["/", "none", "/data", "/a" * 64],
-        ["", "//", "//data", "/data/", "/a/../b", "/a/.", "/./a", "data", "swap", "C:\\data", "/a" * 65, "/a\n", "/\n"],
-    ),
     "one-word": (["a", "it's", "x=$(y)", "a-b"], ["", "-r", "--help", "-", "a b", "a\tb", "a\u00a0b", "a\n"]),
     "package-name": (
         ["curl", "g++", "lib6+x.y", "@group", "a:amd64"],
@@ -206,7 +202,6 @@ _WITH_BLANKS = {
     "gecos",
     "ldap-filter",
     "media-type",
-    "mount-point",
     "one-line",
     "openpgp-public-key",
     "pem-certificate",
@@ -267,19 +262,3 @@ def test_certificates() -> None:
     other = "-----BEGIN X-----\n"
     for wrong in ("", "x", key.decode(), pem + key.decode(), pem[:-40], pem.replace("MI", "!!"), pem + other):
         assert not check(wrong)
-
-
-@pytest.mark.parametrize(
-    ("path", "part"),
-    [
-        ("C:\\k\\CON", "reserves for a device"),
-        ("C:\\x\\nul.txt", "reserves for a device"),
-        ("C:\\PROGRA~3\\x", "short name"),
-        ("C:\\a.\\b", "ends in a dot or a space"),
-        ("C:\\a\\..\\b", "must be an absolute path"),
-        ("etc/hosts", "must be an absolute path"),
-    ],
-)
-def test_a_mistake_in_a_path_is_named(path: str, part: str) -> None:
-    """What Windows reserves has the form of a path, so that its form is not the mistake."""
-    assert part in grammars()["absolute-path"].mistake(path)

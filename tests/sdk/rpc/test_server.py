@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 import structlog
-from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -26,11 +24,9 @@ from slipway.rpc.call import Call
 from slipway.rpc.client import invoke, stream
 from slipway.rpc.identity import Identity
 from slipway.rpc.server import RpcServer, ServerStartError
-from slipway.v1alpha1 import bootstrap_service_pb2 as bootstrappb
 from slipway.v1alpha1.reasons import Code
 from tests.sdk.rpc.conftest import SERVICE, Probe, Running, settings, unary
 
-BOOTSTRAP = bootstrappb.DESCRIPTOR.services_by_name["BootstrapService"]
 CANARY = "S3CR3T-canary-%s-\u00fc"
 
 
@@ -192,36 +188,6 @@ async def test_reflection_has_a_switch(running: Running, *, more: dict[str, Any]
             names = set()
     assert (SERVICE in names) is on, reason
     assert ("grpc.health.v1.Health" in names) is on, reason
-
-
-@pytest.mark.parametrize(
-    ("symbol", "field", "name"),
-    [
-        (BOOTSTRAP.full_name, "user_data", "userData"),
-        ("slipway.v1alpha1.NoService", "", ""),
-        ("google.rpc.RetryInfo", "retry_delay", "retryDelay"),
-    ],
-)
-async def test_descriptors_have_the_json_names(running: Running, *, symbol: str, field: str, name: str) -> None:
-    """A client with descriptors by reflection prints the same JSON as one with the descriptor set."""
-
-    async def requests() -> Any:
-        yield reflection_pb2.ServerReflectionRequest(file_containing_symbol=symbol)
-
-    async with running() as (_, channel):
-        call = reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(requests(), timeout=60)
-        (answer,) = [answer async for answer in call]
-    files = [FileDescriptorProto.FromString(data) for data in answer.file_descriptor_response.file_descriptor_proto]
-    names = dict(_json_names(message for file in files for message in file.message_type))
-    assert "" not in names.values()
-    assert names.get(field, "") == name
-    assert bool(files) is bool(name), answer.error_response.error_message
-
-
-def _json_names(messages: Iterable[DescriptorProto]) -> Iterator[tuple[str, str]]:
-    for message in messages:
-        yield from ((field.name, field.json_name) for field in message.field)
-        yield from _json_names(message.nested_type)
 
 
 async def test_a_policy_decides_before_the_handler(running: Running, probe: Probe) -> None:

@@ -76,7 +76,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     """Everything as `slipway up` starts it."""
     credentials = tmp_path_factory.mktemp("server-credentials")
     port = _two_ports()
-    argv = [sys.executable, "-m", "slipway.cli", "up", "--port", str(port), "--credentials-dir", str(credentials)]
+    argv = [sys.executable, "-m", "slipway.cli", "up", "--port", str(port), "--credentials", str(credentials)]
     with subprocess.Popen([*argv, "-o", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = []

@@ -237,7 +237,7 @@ def test_looking_needs_no_secret_and_makes_none(slipway: Slipway, tmp_path: Path
     azure = EXAMPLES / "cluster-azure.yaml"
     kept = tmp_path / "kept"
     for command in ("explain", "size", "bundle"):
-        assert slipway(command, "-f", azure, "--credentials-dir", kept).exit_code == 0
+        assert slipway(command, "-f", azure, "--credentials", kept).exit_code == 0
     assert not kept.exists()
 
 

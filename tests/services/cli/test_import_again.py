@@ -39,7 +39,7 @@ def test_user_data_is_the_same(
     slipway: Slipway, write: Callable[..., Path], tmp_path: Path, files: tuple[Path, ...], choice: tuple[str, ...]
 ) -> None:
     """By every provisioner and by the one that nobody has to name; refusals are the same, too."""
-    options = (*choice, "--set-missing", "--credentials-dir", tmp_path / "credentials")
+    options = (*choice, "--set-missing", "--credentials", tmp_path / "credentials")
     native = write(slipway("import", *files, "--set-missing", "--show-secrets").stdout, "native.yaml")
     first = rendered(slipway, tmp_path / "first", *files, *options)
     assert first == rendered(slipway, tmp_path / "again", native, *options)
@@ -102,7 +102,7 @@ def test_machines_find_their_cluster_again(slipway: Slipway, write: Callable[...
         {"name": "c", "namespace": "other"},
         {"name": "c-2", "namespace": "other"},
     ]
-    options = ("--provisioner", "all", "--credentials-dir", tmp_path / "credentials")
+    options = ("--provisioner", "all", "--credentials", tmp_path / "credentials")
     first = rendered(slipway, tmp_path / "first", original, *options)
     assert first == rendered(slipway, tmp_path / "again", native, *options)
     status = {(one["machine"], one["provisioner"]): one["status"] for one in first[1][:-1]}

@@ -58,12 +58,12 @@ def test_the_summary_has_the_id_that_events_of_the_machine_have(slipway: Slipway
     """Table and JSON name the bundle of each machine, by which a console log or a report is matched to a render."""
     call = ("render", "-f", NATIVE, "--machine", "harbour-worker", "--provisioner", "cloud-init")
     (entry,) = json.loads(
-        slipway(*call, "--credentials-dir", tmp_path / "kept", "-o", tmp_path / "out", "--summary", "json").stdout
+        slipway(*call, "--credentials", tmp_path / "kept", "-o", tmp_path / "out", "--summary", "json").stdout
     )
     assert entry["bundle_id"] in content(tmp_path / "out" / entry["file"]), "as on the machine"
     assert (
         f"\nharbour-worker  worker  bundle {entry['bundle_id']}\n"
-        in slipway(*call, "--credentials-dir", tmp_path / "kept").stdout
+        in slipway(*call, "--credentials", tmp_path / "kept").stdout
     )
 
 
@@ -91,7 +91,7 @@ def test_the_same_files_and_credentials_give_the_same_bytes(slipway: Slipway, tm
     """With kept credentials nothing in the output depends on the time, on chance or on the call."""
     for name in ("first", "second"):
         done = slipway(
-            "render", "-f", AWS, "--provisioner", "all", "--credentials-dir", tmp_path / "kept", "-o", tmp_path / name
+            "render", "-f", AWS, "--provisioner", "all", "--credentials", tmp_path / "kept", "-o", tmp_path / name
         )
         assert done.exit_code == 0
     written = {path.relative_to(tmp_path / "first") for path in (tmp_path / "first").rglob("*") if path.is_file()}
@@ -105,7 +105,7 @@ def test_machines_of_separate_calls_belong_to_one_cluster(slipway: Slipway, tmp_
     authorities = set()
     for machine in ("lighthouse-control-plane-init", "lighthouse-control-plane-join", "lighthouse-linux"):
         out = tmp_path / machine
-        slipway("render", "-f", AWS, "--machine", machine, "--credentials-dir", tmp_path / "kept", "-o", out)
+        slipway("render", "-f", AWS, "--machine", machine, "--credentials", tmp_path / "kept", "-o", out)
         (path,) = list((out / machine).iterdir())
         text = content(path)
         hashes = set(re.findall(r"sha256:[0-9a-f]{64}", text))
@@ -123,7 +123,7 @@ def test_machines_of_separate_calls_belong_to_one_cluster(slipway: Slipway, tmp_
 
 
 def test_without_kept_credentials_it_warns(slipway: Slipway) -> None:
-    """Who renders without --credentials-dir is told that other machines will not be able to join."""
+    """Who renders without --credentials is told that other machines will not be able to join."""
     result = slipway("render", "-f", NATIVE, "--provisioner", "talos")
     assert "warning: The cluster's secrets exist only in the memory" in result.stderr
 
@@ -187,12 +187,7 @@ SELECTION = [
     (("--server", "192.0.2.1:1", "--insecure"), 2, "not an address of this machine", "a far server without TLS"),
     (("-o", "json"), 2, "--summary json", "the output of other commands, which would be a folder here"),
     (("--insecure",), 2, "for --server", "an option that means nothing here"),
-    (
-        ("--server", "127.0.0.1:1", "--insecure", "--credentials-dir", "x"),
-        2,
-        "server's business",
-        "the server has its own",
-    ),
+    (("--server", "127.0.0.1:1", "--insecure", "--credentials", "x"), 2, "server's business", "the server has its own"),
     (("--server", "127.0.0.1:1", "--insecure"), 1, "server at 127.0.0.1:1 does not answer", "nobody is there"),
     (("--provisioner", "all", "--server", "127.0.0.1:1", "--insecure"), 2, "--registry", "who is there, is not known"),
 ]

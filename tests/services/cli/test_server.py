@@ -30,7 +30,7 @@ def test_user_data_is_the_same(slipway: Slipway, local: Local, tmp_path: Path, f
     remote = slipway(*arguments, *local.flags, "-o", tmp_path / "remote")
     kept = tmp_path / "kept"
     shutil.copytree(local.credentials, kept)
-    embedded = slipway(*arguments, "--credentials-dir", kept, "-o", tmp_path / "embedded")
+    embedded = slipway(*arguments, "--credentials", kept, "-o", tmp_path / "embedded")
     assert (remote.exit_code, embedded.exit_code) == (0, 0)
     trees = [_files(tmp_path / name) for name in ("remote", "embedded")]
     assert len(trees[0]) >= 4

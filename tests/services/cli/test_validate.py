@@ -1,7 +1,6 @@
 """`slipway validate`: each machine alone, and the machines of all files beside each other."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -217,62 +216,3 @@ def test_slips_are_found_in_other_documents_too(slipway: Slipway, write: Callabl
     result = slipway("validate", "-f", write(changed, "aws.yaml"))
     assert "is not in crypt form" in result.stderr
     assert "hunter2" not in result.output
-
-
-FLAG = """kubernetes:
-    node:
-      kubeletArguments: [{name: no-such-flag, value: "1"}]"""
-LABEL = """kubernetes:
-    node:
-      labels: [{name: kubernetes.io/rack, value: r1}]"""
-SWAP = "os: {swaps: [{path: /swap, sizeMib: 100}]}"
-
-
-@pytest.mark.parametrize(
-    ("provisioner", "spec", "line", "verdict"),
-    [
-        ("", FLAG, "invalid: spec.kubernetes.node: kubeletArguments[0] names the flag no-such-flag", "invalid"),
-        ("", SWAP, "invalid: spec.os.swaps[0]: is swap, with which the kubelet does not start", "invalid"),
-        ("", LABEL, "invalid: spec.kubernetes.node: labels[0] has a label", "invalid"),
-        ("own.example.com", LABEL, "warning: spec.kubernetes.node: labels[0] has a label", "valid"),
-        ("ignition", LABEL, "invalid: spec.kubernetes.node: labels[0] has a label", "invalid"),
-        ("talos", LABEL, "", "valid"),
-        ("talos", FLAG, "invalid: spec.kubernetes.node: kubeletArguments[0] names the flag", "invalid"),
-        # It may set up an operating system that becomes a node by itself, and has no lowering that refuses swap.
-        ("own.example.com", SWAP, "warning: spec.os.swaps[0]: is swap", "valid"),
-        ("own.example.com", FLAG, "invalid: spec.kubernetes.node: kubeletArguments[0]", "invalid"),
-        ("", SWAP + "\n  kubernetes: {node: {kubeletConfiguration: {text: 'failSwapOn: false'}}}", "", "valid"),
-        ("", SWAP + "\n  kubernetes: {engine: nobodys}", "warning: spec.kubernetes.engine", "valid"),
-    ],
-)  # fmt: skip
-def test_what_every_render_refuses_is_invalid(  # noqa: PLR0913, PLR0917  # a table's columns
-    slipway: Slipway, write: Callable[..., Path], provisioner: str, spec: str, line: str, verdict: str
-) -> None:
-    """Flags, labels and swap need neither a provisioner nor a secret; a warning where a provisioner accepts them."""
-    lines = [f"spec:\n  {spec}", *([f"  provisioner: {{name: {provisioner}}}"] if provisioner else ())]
-    text = CLUSTER.format(name="c", version="v1.34.2", machines="{name: w, role: Worker, config: k}")
-    file = write(text + "\n".join(lines) + "\n")
-    result = slipway("validate", "-f", file, "-o", "json")
-    assert [machine["verdict"] for machine in json.loads(result.stdout)["machines"]] == [verdict]
-    assert result.exit_code == (verdict == "invalid")
-    kind, _, message = line.partition(": ")
-    if line:
-        assert re.search(
-            rf"^{kind}: {re.escape(str(file))}:\d+:\d+: SlipwayConfig/k: {re.escape(message)}",
-            result.stderr,
-            re.MULTILINE,
-        )
-    else:
-        assert not result.stderr
-
-
-@pytest.mark.parametrize("provisioner", ["cloud-init", ""])
-def test_a_version_that_no_engine_has_is_invalid(
-    slipway: Slipway, write: Callable[..., Path], provisioner: str
-) -> None:
-    """No render accepts it, with whichever provisioner."""
-    text = CLUSTER.format(name="c", version="v1.2.0", machines="{name: w, role: Worker, config: k}")
-    file = write(text + (f"spec: {{provisioner: {{name: {provisioner}}}}}\n" if provisioner else ""))
-    result = slipway("validate", "-f", file)
-    assert result.exit_code == 1
-    assert re.search(r"^invalid: .*kubernetesVersion: ", result.stderr, re.MULTILINE)

@@ -22,7 +22,6 @@ NO_CASE = {
     "HostPathVolume.path_type": "no system with an intent shows it",
     "OpaqueDocument.data": "a document of bytes is read as one of text",
     "Proxy.no_proxy_only": "a bundle never has it",
-    "Proxy.own_addresses": "the addresses are those of the machine that is looked at",
     "SecretValue.value": "a bundle has references",
     "Segment.text": "a bundle has bytes",
 }

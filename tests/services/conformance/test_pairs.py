@@ -57,17 +57,17 @@ def test_pairs_that_are_invalid() -> None:
 
 
 def test_files_in_places() -> None:
-    """A file lies below each mount and home, and in a place that begins like it."""
+    """A file lies below each mount and home, however a path may be written, and in a place that begins like it."""
     mount = trial(mounts=[ospb.Mount(source="LABEL=data", path="/data")])
     home = trial(users=[ospb.User(name="operator")])
     elsewhere = trial(users=[ospb.User(name="operator", home="/srv/operator")])
     none = trial(users=[ospb.User(name="operator", no_create_home=True)])
     made = [variation.bundle.os for variation in places([mount, home, elsewhere, none])]
     assert [system.files[-1].path for system in made] == [
-        "/data/notice", "/data-beside/notice",
+        "/data/notice", "/data/notice", "/data-beside/notice",
         "/home/operator/notice", "/home/operator-beside/notice", "/srv/operator/notice", "/srv/operator-beside/notice",
     ]  # fmt: skip
-    assert [mount.path for system in made for mount in system.mounts] == ["/data", "/data"]
+    assert [mount.path for system in made for mount in system.mounts] == ["/data", "/data/", "/data"]
     assert [user.home for system in made for user in system.users] == ["", "", "/srv/operator", "/srv/operator"]
 
 

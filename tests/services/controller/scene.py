@@ -143,7 +143,7 @@ class Scene:
                 self.bootstrapper.compiler.engines,
                 lambda facts, places: self.depends.update({facts.name: places}),
             ),
-            engines=Engines(self.bootstrapper, self._control_planes, self.api.lookup("Secret")),
+            engines=Engines(self.bootstrapper, self._machines, self.api.lookup("Secret")),
             workloads=workloads,
             reports=self.reports,
             payloads=self.payloads,
@@ -159,9 +159,8 @@ class Scene:
             timeouts=Timeouts(),
         )
 
-    def _control_planes(self, cluster: ClusterObject) -> list[Json]:
-        machines = [item for item in self.api.all("Machine") if item["spec"]["clusterName"] == cluster.name]
-        return [item for item in machines if Owner(item).is_control_plane]
+    def _machines(self, cluster: ClusterObject) -> list[Json]:
+        return [item for item in self.api.all("Machine") if item["spec"]["clusterName"] == cluster.name]
 
     def _seconds(self) -> float:
         return self.now.timestamp()

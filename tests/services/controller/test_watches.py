@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from slipway.controller.cluster_object import ClusterObject
 from slipway.controller.data_secret import Record
 from slipway.controller.facts import Facts
 from slipway.controller.machine_report import MachineReport
@@ -123,17 +122,6 @@ def test_clusters_with_machines_of_ours_are_given_once(copies: Told) -> None:
     for name in ("a", "b"):
         copies.gone({"kind": "SlipwayConfig", "metadata": {"name": name, "namespace": "default"}})
     assert list(copies.watches.own_clusters()) == []
-
-
-def test_control_planes_are_found_without_their_workers(copies: Told) -> None:
-    """A Machine counts as long as it has the label, in its own Cluster; no worker is looked at to find it."""
-    cluster = ClusterObject(cluster_object())
-    machine = copies.put(machine_object("c", control_plane=True))
-    copies.put({**machine_object("d", control_plane=True), "spec": {"clusterName": "two"}})
-    assert [item["metadata"]["name"] for item in copies.watches.control_planes_of(cluster)] == ["c"]
-    assert sorted(item["metadata"]["name"] for item in copies.watches.machines_of(cluster)) == ["a", "b", "c"]
-    copies.put({**machine, "metadata": {**machine["metadata"], "labels": {}}})
-    assert copies.watches.control_planes_of(cluster) == []
 
 
 def test_a_status_of_ours_leads_to_no_look(copies: Told) -> None:

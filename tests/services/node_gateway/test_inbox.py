@@ -151,7 +151,7 @@ async def test_other_objects_are_left_alone(tmp_path: Path, name: str, capsys: p
         await place.restarted(days=0.001, now=NOW + 3600).look()
         assert [version.path for version in place.objects.versions("reports")] == [name]
         output = capsys.readouterr().out
-        assert output.count("are not reports") == 2
+        assert output.count("are no reports") == 2
         assert "harbour" not in output
 
 

@@ -51,7 +51,7 @@ def render(folder: Path, workload: Administration, *, provisioner: str) -> bytes
     spec.write_text(document(workload))
     command = [
         sys.executable, "-m", "slipway.cli", "render", "-f", str(spec), "--provisioner", provisioner,
-        "--credentials-dir", str(credentials), "-o", str(folder / "out"),
+        "--credentials", str(credentials), "-o", str(folder / "out"),
     ]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True)
     (stored,) = credentials.rglob("credentials.json")

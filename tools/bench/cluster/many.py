@@ -79,8 +79,8 @@ def section(result: dict[str, Any]) -> str:
     return f"""{sections.MANY}
 
 Measured by `python -m tools.bench.cluster.many --page` on {result["machine"]}: {run["machines"]} machines of one
-cluster become ready at once, with the controller and its own provisioners, unthrottled. Then it is started anew
-beside the same machines, all of which have their data.
+cluster become ready at once, with registry, controller and one provisioner, unthrottled. Then these are started anew
+beside the same machines, all of which have their data. Memory is that of the three processes together.
 
 {table}
 """

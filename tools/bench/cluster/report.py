@@ -46,8 +46,8 @@ def section(result: Row) -> str:
     columns = [[str(row[key]) for key in _COLUMNS] for row in rows]
     return f"""{CLUSTER}
 
-Measured by `python -m tools.bench.cluster --page` on {result["machine"]}: Slipway (the controller with its own
-provisioners) and Cluster API's own kubeadm bootstrap provider, each alone, in a real management cluster. Machines and
+Measured by `python -m tools.bench.cluster --page` on {result["machine"]}: Slipway (registry, controller and one
+provisioner) and Cluster API's own kubeadm bootstrap provider, each alone, in a real management cluster. Machines and
 configs are there and wait, core is stopped, clusters become ready; the clock stops at the last data Secret. Of the
 workload cluster only etcd and the API server run here.
 {_runs(result["runs"])}

@@ -1,4 +1,4 @@
-"""Slipway as a bootstrap provider, as it is deployed by default: the controller with its own provisioners."""
+"""Slipway as a bootstrap provider: registry, one provisioner and the controller, each a process of its own."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ Object = dict[str, Any]
 
 _MANIFESTS = Path(__file__).resolve().parents[3] / "deploy" / "kubernetes"
 _ACCOUNT = ("slipway-system", "slipway-controller")
-_PORT = 19447
-_PROVISIONERS = "cloud-init,ignition,talos,windows"
-"""As in the Deployment by default."""
-
+_PORTS = {"registry": 19445, "provisioner": 19446, "controller": 19447}
 # The controller takes no more than these; the highest of them are no limit.
 _MOST = (10_000, 20_000)
 
@@ -42,17 +39,28 @@ def _config(metadata: Object) -> Object:
 
 def _processes(cluster: RunningCluster, limits: Limits, run: str) -> Sequence[Process]:
     cluster.apply(_needed())
-    address = f"{cluster.address}:{_PORT}"
+    address = {name: f"{cluster.address}:{port}" for name, port in _PORTS.items()}
     flags = [
         f"--kube-api-{word}={min(value, most)}"
         for word, value, most in zip(("qps", "burst"), limits.management or (), _MOST, strict=False)
     ]
-    program = (
-        sys.executable, "-m", "slipway.controller", "--insecure", f"--listen-address={address}",
-        f"--embedded-provisioners={_PROVISIONERS}", f"--kubeconfig={cluster.kubeconfig_of_account(*_ACCOUNT)}",
-        f"--lease-namespace={_ACCOUNT[0]}", "--workload-servers=127.0.0.0/8", *flags,
-    )  # fmt: skip
-    return [cluster.supervisor.process(f"slipway-controller-{run}", program, ready=_listens(address))]
+    registry = f"--registry-address={address['registry']}"
+    programs = {
+        "registry": ("slipway.registry",),
+        "provisioner": ("slipway.provisioners.cloud_init", registry),
+        "controller": (
+            "slipway.controller", registry, f"--kubeconfig={cluster.kubeconfig_of_account(*_ACCOUNT)}",
+            f"--lease-namespace={_ACCOUNT[0]}", "--workload-servers=127.0.0.0/8", *flags,
+        ),
+    }  # fmt: skip
+    return [
+        cluster.supervisor.process(
+            f"slipway-{name}-{run}",
+            (sys.executable, "-m", module, "--insecure", f"--listen-address={address[name]}", *more),
+            ready=_listens(address[name]),
+        )
+        for name, (module, *more) in programs.items()
+    ]
 
 
 def _needed() -> list[Object]:

@@ -40,11 +40,11 @@ def account_violations(spec: specpb.MachineBootstrapSpec, os: ospb.OperatingSyst
 
     An imported config means that by it. Source: cloud-init, cloudinit/distros/ug_util.py (normalize_users_groups).
     """
-    if not spec.HasField("imported"):
+    if not spec.imported.HasField("kind"):
         # Today's provider passes any text on as a hash, and the machine starts.
         yield from _password_violations(os, path)
     for index, user in enumerate(os.users):
-        if user.name == IMAGES_OWN_USER and not spec.HasField("imported"):
+        if user.name == IMAGES_OWN_USER and not spec.imported.HasField("kind"):
             yield Violation(
                 f"{path}.users[{index}].name",
                 "is not the name of an account: it may mean the image's own user, which may use sudo",

@@ -34,7 +34,6 @@ def complete_no_proxy(
         if (proxy.http_proxy or proxy.https_proxy) and not proxy.no_proxy_only:
             known = set(proxy.no_proxy)
             proxy.no_proxy.extend(host for host in hosts if host and host not in known)
-            proxy.own_addresses = True
         proxy.ClearField("no_proxy_only")
 
 
@@ -50,7 +49,8 @@ def direct_hosts(
 ) -> Iterator[str]:
     """Give hosts, domains and networks that the nodes of a cluster reach directly.
 
-    Addresses that only the machine knows are not among them: the machine adds them, where it can (Proxy.own_addresses).
+    Addresses that only the machine knows are not among them: where they matter, they are in a network of the list, or
+    the spec names it.
     """
     yield from _ITSELF
     yield bare_host(cluster.endpoint)

@@ -40,16 +40,8 @@ def violations(os: ospb.OperatingSystem, path: str, extensions: Sequence[specpb.
                     f"is the disk that {place} divides: what is on the whole of it has no room, or destroys the table",
                     remedy="put partition in its place",
                 )
-            elif _number(disk, device) > len(disk.partitions) and (disk.overwrite or not _may_be_missing(each)):
-                remedy = "name one that it makes"
-                if not disk.overwrite:
-                    remedy += "; or leave that entry out, if the disk has its partitions already"
-                yield Violation(here, f"is a partition that {place} does not make", remedy=remedy)
-
-
-def _may_be_missing(item: ospb.Filesystem | ospb.Mount) -> bool:
-    """Return whether a machine starts without the device of an item, which a table that stays may have or not."""
-    return isinstance(item, ospb.Mount) and "nofail" in item.options
+            elif disk.overwrite and _number(disk, device) > len(disk.partitions):
+                yield Violation(here, f"is a partition that {place} does not make", remedy="name one that it makes")
 
 
 def _undivided(

@@ -10,7 +10,7 @@ from slipway.bootstrapper.assembly.layers import Layers, with_origins
 from slipway.bootstrapper.assembly.membership import complete_membership, membership_violations
 from slipway.bootstrapper.assembly.overrides import fill_defaults
 from slipway.bootstrapper.assembly.subject import CheckedSubject, field_name, joining_warnings
-from slipway.bootstrapper.assembly.subject_rules import check_lists, path_violations, vain_values
+from slipway.bootstrapper.assembly.subject_rules import check_lists, path_violations
 from slipway.bootstrapper.field_index import item_index
 from slipway.contract import validation
 from slipway.contract.errors import SpecInvalid, Violation
@@ -48,7 +48,7 @@ def check_provision(request: provisioningpb.ProvisionRequest) -> CheckedSubject:
     spec = _named(request.spec)
     violations = [*rules, *validation.bounded(_further(request, spec, machine))]
     if not violations:
-        merged = [*paths.reserved(spec.os), *path_violations(spec), *vain_values(spec)]
+        merged = [*paths.reserved(spec.os), *path_violations(spec)]
         violations += [replace(violation, path=f"spec.{violation.path}") for violation in merged]
     if violations:
         index = item_index(spec)

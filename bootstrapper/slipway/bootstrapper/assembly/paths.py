@@ -30,23 +30,23 @@ _DECISIVE = 1200
 _UNITS = "os.systemd_units["
 
 _REMEDY = "choose a path in another folder"
+_OTHER_UNIT = "choose another name for the unit"
 
 UNIT_FOLDER = "/etc/systemd/system"
 """Where units are written, by a first-boot system that takes them or by what they are lowered to."""
 
+RESERVED_UNITS = tuple(f"{UNIT_FOLDER}/{name}" for name in ("slipway-bootstrap.service", "slipway-resume.service"))
+"""Files that are Slipway's own units: a first-boot system may refuse a second one, or write it over the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """An entry that claims a path.
-
-    `path` is where it really lies; `place` the same without a look at its last name, which may be a link of the spec.
-    """
+    """An entry that claims a path."""
 
     path: str
     where: str
     origin: diagnosticpb.Origin
     append: bool
-    place: str = ""
 
     @property
     def is_unit(self) -> bool:
@@ -76,29 +76,22 @@ def aliases(os: ospb.OperatingSystem) -> dict[str, str]:
 
 def _follow(links: Iterable[ospb.Link], places: dict[str, str]) -> None:
     for link in links:
-        place = beside(link.path, places)
+        place = _beside(link.path, places)
         target = canonical(target_of(place, link.target), places)
         if target != place:
             places[place] = target
 
 
 def _shown_by(mount: ospb.Mount) -> str:
-    """Give the folder that a mount shows at a second place, and that what is written there reaches; "" for none."""
-    options = _options(mount)
-    if mount.source.startswith("/") and is_bind(mount):
+    """Give the folder that a mount shows at a second place, and that what is written there reaches; "" for none.
+
+    mount(8): options come in one text with commas, or in several; `bind` may be the type, too.
+    """
+    options = [word for option in mount.options for word in option.split(",")]
+    if mount.source.startswith("/") and not {"bind", "rbind"}.isdisjoint([*options, mount.type]):
         return canonical(mount.source)
     upper = next((word.removeprefix("upperdir=") for word in options if word.startswith("upperdir=/")), "")
     return canonical(upper) if mount.type == "overlay" and upper else ""
-
-
-def is_bind(mount: ospb.Mount) -> bool:
-    """Whether a mount shows a file or folder at a second place. Source: mount(8); `bind` may be the type, too."""
-    return not {"bind", "rbind"}.isdisjoint([*_options(mount), mount.type])
-
-
-def _options(mount: ospb.Mount) -> list[str]:
-    """Give the options, which come in one text with commas, or in several."""
-    return [word for option in mount.options for word in option.split(",")]
 
 
 def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None) -> Iterator[Owned]:
@@ -109,12 +102,10 @@ def entries(os: ospb.OperatingSystem, *, links: Mapping[str, str] | None = None)
         for index, entry in enumerate(getattr(os, name)):
             append = name == "files" and entry.append
             # A link is itself no way to another file; what lies above it may be.
-            place = beside(entry.path, known)
-            path = canonical(entry.path, known) if known and name != "links" else place
-            yield Owned(path, f"os.{name}[{index}]", entry.origin, append, place)
+            path = _beside(entry.path, known) if name == "links" else canonical(entry.path, known)
+            yield Owned(path, f"os.{name}[{index}]", entry.origin, append)
     for index, swap in enumerate(os.swaps):
-        path = canonical(swap.path, known)
-        yield Owned(path, f"os.swaps[{index}]", swap.origin, append=False, place=beside(swap.path, known))
+        yield Owned(canonical(swap.path, known), f"os.swaps[{index}]", swap.origin, append=False)
     if os.HasField("containerd"):
         yield Owned("/etc/containerd/config.toml", "os.containerd", os.containerd.origin, append=False)
     yield from _units(os)
@@ -131,11 +122,8 @@ def _units(os: ospb.OperatingSystem) -> Iterator[Owned]:
             yield Owned(path, f"{where}.drop_ins[{number}]", unit.origin, append=False)
 
 
-def beside(path: str, links: Mapping[str, str]) -> str:
-    """Give the place of a path: its folder as it really is, and its last name as it is written."""
+def _beside(path: str, links: Mapping[str, str]) -> str:
     form = canonical(path)
-    if not links:
-        return form
     folder, _, name = form.rpartition("/")
     return f"{canonical(folder, links).rstrip('/')}/{name}" if folder else form
 
@@ -158,6 +146,9 @@ def reserved(os: ospb.OperatingSystem) -> Iterator[Violation]:
             if is_reserved(entry.path):
                 why = "lies in a folder that only Slipway writes to"
                 violations.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_REMEDY))
+            if entry.path in RESERVED_UNITS and not entry.is_unit:
+                why = "is the unit of the service that bootstraps the machine, which only Slipway writes"
+                violations.setdefault(entry.where, Violation(f"{entry.where}.path", why, remedy=_OTHER_UNIT))
         for where, path in _further(os, known):
             if is_reserved(path):
                 why = "names a folder that only Slipway writes to"
@@ -181,14 +172,14 @@ def reserved_fields(message: Message, path: str) -> Iterator[Violation]:
 def _further(os: ospb.OperatingSystem, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Give the other paths of an operating system that something is written to, or read through, as they really are."""
     for index, link in enumerate(os.links):
-        yield f"os.links[{index}].target", canonical(target_of(beside(link.path, known), link.target), known)
+        yield f"os.links[{index}].target", canonical(target_of(_beside(link.path, known), link.target), known)
     for index, user in enumerate(os.users):
         if user.home:
             yield f"os.users[{index}].home", canonical(user.home, known)
     for index, mount in enumerate(os.mounts):
         where = f"os.mounts[{index}]"
         if mount.path.startswith("/"):
-            yield f"{where}.path", beside(mount.path, known)
+            yield f"{where}.path", _beside(mount.path, known)
         values = [("source", mount.source)]
         values += [
             (f"options[{number}]", word.partition("=")[2])
@@ -203,8 +194,6 @@ def collisions(
 ) -> Iterator[tuple[Owned, Owned]]:
     """Give every two entries that claim the same path. Appending to an earlier file is no claim.
 
-    What has the path of a link claims it, too: it is written to the link's target, or the link takes its place.
-
     Args:
         os: the operating system.
         units: units and their drop-ins claim the paths of their files, too.
@@ -212,11 +201,9 @@ def collisions(
     """
     first: dict[str, Owned] = {}
     for entry in chain(others, (entry for entry in entries(os) if units or not entry.is_unit)):
-        earlier = first.get(entry.path) or first.get(entry.place)
+        earlier = first.get(entry.path)
         if earlier is None:
             first[entry.path] = entry
-            if entry.place:
-                first.setdefault(entry.place, entry)
         elif not entry.append:
             yield earlier, entry
 

@@ -36,7 +36,6 @@ def asked_hosts(containerd: ospb.Containerd) -> set[str]:
 
 def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     """Give the entries of registries that say nothing, or that the runtime would never use."""
-    yield from _repeated_hosts(os, path)
     yield from _credentials_of_one_host(os, path)
     yield from _credentials_of_no_host(os, path)
     for index, registry in enumerate(os.containerd.registries):
@@ -53,21 +52,6 @@ def violations(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
             yield Violation(f"{where}.only_endpoints", "needs at least one entry in endpoints")
 
 
-def _repeated_hosts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
-    """Find registries whose hosts differ in case only; a host that is written twice alike is refused elsewhere."""
-    first: dict[str, int] = {}
-    for index, registry in enumerate(os.containerd.registries):
-        earlier = first.setdefault(registry.host.lower(), index)
-        if os.containerd.registries[earlier].host != registry.host:
-            where = f"{path}.containerd.registries"
-            other = person_path(f"{where}[{earlier}].host")
-            yield Violation(
-                f"{where}[{index}].host",
-                f"is the host of spec.{other} in other letters: case makes no difference",
-                remedy="make one entry of both",
-            )
-
-
 def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
     """Find credentials that the runtime could not tell apart: it asks for those of Docker Hub by its real host."""
     first: dict[str, int] = {}
@@ -75,7 +59,7 @@ def _credentials_of_one_host(os: ospb.OperatingSystem, path: str) -> Iterator[Vi
         if not registry.HasField("credentials"):
             continue
         earlier = first.setdefault(api_host(registry.host), index)
-        if os.containerd.registries[earlier].host.lower() != registry.host.lower():
+        if earlier != index:
             where = f"{path}.containerd.registries"
             yield Violation(
                 f"{where}[{index}].credentials",

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from slipway.bootstrapper.assembly import (
     content_rules,
     divided_disks,
-    filesystems,
     kubernetes_rules,
     membership,
     partitions,
@@ -25,12 +24,6 @@ from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import plan_pb2 as planpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-_WHOLE = 100
-_LARGEST_DISK = 2**43 - 1
-"""In MiB: Linux counts the bytes of a block device in 63 bits."""
-_LARGEST_OF_MBR = 2**24 - 1
-"""In MiB, with sectors of 4096 bytes."""
-
 
 def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     """Give everything in a spec that is well-formed field by field and yet means nothing."""
@@ -41,10 +34,9 @@ def violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     parts: list[tuple[str, Any]] = [("", spec), ("init.", spec.init), ("join.", spec.join)]
     for prefix, part in parts:
         yield from _operating_system(part.os, f"{prefix}os")
-        if not spec.HasField("imported"):
+        if not spec.imported.HasField("kind"):
             yield from repetitions.violations(part.os, f"{prefix}os")
             yield from divided_disks.violations(part.os, f"{prefix}os", spec.extensions)
-            yield from filesystems.option_violations(part.os, f"{prefix}os")
             yield from kubernetes_rules.argument_violations(part.kubernetes, f"{prefix}kubernetes")
         yield from account_violations(spec, part.os, f"{prefix}os")
         yield from kubernetes_rules.kubernetes_violations(part.kubernetes, f"{prefix}kubernetes")
@@ -68,7 +60,7 @@ def _agent(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
         if not url.startswith(("https://", "http://")) or "?" in url or "#" in url:
             yield Violation(f"agent.urls[{index}]", "must be a base URL of https or http, without query")
     if agent.HasField("ca") and not any(url.startswith("https://") for url in agent.urls):
-        yield Violation("agent.ca", "has no effect without a URL of https in agent.urls", remedy="leave it out")
+        yield Violation("agent.ca", "means nothing without a URL of https in agent.urls", remedy="leave it out")
     if (is_download or is_image) and spec.execution.literal_commands:
         yield Violation(
             "agent",
@@ -119,6 +111,7 @@ def _operating_system(os: ospb.OperatingSystem, path: str) -> Iterator[Violation
         yield from _partitions(disk, f"{path}.disks[{index}]")
     yield from partitions.violations(os, path)
     yield from _units(os, path)
+    yield from _mounts(os, path)
     yield from registries.violations(os, path)
     yield from repository_violations(os, path)
     yield from membership.violations(os, path)
@@ -134,6 +127,14 @@ def _link_target(target: str, where: str) -> Iterator[Violation]:
         yield Violation(where, 'must have ".." in front of the first name only')
     elif target.startswith(("-", "\\\\")):
         yield Violation(where, "must not begin with a dash or two backslashes")
+
+
+def _mounts(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
+    for index, mount in enumerate(os.mounts):
+        if not (mount.path.startswith("/") or mount.path in {"", "none"}):
+            yield Violation(f"{path}.mounts[{index}].path", 'must be an absolute path, or "none" for swap')
+        if mount.path.count("/") > MOST_PATH_PARTS:
+            yield Violation(f"{path}.mounts[{index}].path", f"must have at most {MOST_PATH_PARTS} parts")
 
 
 def _units(os: ospb.OperatingSystem, path: str) -> Iterator[Violation]:
@@ -155,7 +156,7 @@ def _remote(remote: ospb.RemoteContent, path: str) -> Iterator[Violation]:
         if not url.startswith("https://") and not (hashed and url.startswith("http://")):
             yield Violation(f"{path}.urls[{index}]", "must be https, or http together with a hash")
     if remote.HasField("ca") and not any(url.startswith("https://") for url in remote.urls):
-        yield Violation(f"{path}.ca", "has no effect without a URL of https")
+        yield Violation(f"{path}.ca", "means nothing without a URL of https")
 
 
 def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
@@ -171,27 +172,8 @@ def _partitions(disk: ospb.Disk, path: str) -> Iterator[Violation]:
         open_ended += not (partition.HasField("percentage") or partition.HasField("size_mib"))
     if open_ended > 1:
         yield Violation(f"{path}.partitions", "more than one partition takes the rest of the disk")
-    yield from _fitting(disk, path)
-
-
-def _fitting(disk: ospb.Disk, path: str) -> Iterator[Violation]:
-    """Give what no disk has room for, however large it is."""
-    shares = sum(partition.percentage for partition in disk.partitions)
-    if shares > _WHOLE:
-        why = "the percentages add up to more than 100"
-        yield Violation(f"{path}.partitions", why, remedy="choose smaller percentages")
-    elif shares == _WHOLE and not all(partition.percentage for partition in disk.partitions):
-        why = "the percentages take the whole disk, so that there is no room for the partition without one"
-        yield Violation(f"{path}.partitions", why, remedy="choose smaller percentages, or leave that partition out")
-    if sum(partition.size_mib for partition in disk.partitions) > _LARGEST_DISK:
-        why = f"the sizes add up to more than {_LARGEST_DISK} MiB, which no disk has"
-        yield Violation(f"{path}.partitions", why, remedy="choose smaller sizes")
-    if disk.table_type == ospb.PARTITION_TABLE_TYPE_MBR:
-        for index, partition in enumerate(disk.partitions):
-            if partition.size_mib > _LARGEST_OF_MBR:
-                why = f"must be at most {_LARGEST_OF_MBR} in a DOS partition table, which counts sectors in 32 bits"
-                remedy = "leave out tableType: GPT has larger ones"
-                yield Violation(f"{path}.partitions[{index}].size_mib", why, remedy=remedy)
+    if sum(partition.percentage for partition in disk.partitions) > 100:  # noqa: PLR2004  # percent
+        yield Violation(f"{path}.partitions", "the percentages add up to more than 100")
 
 
 def _commands(commands: planpb.Commands, path: str) -> Iterator[Violation]:

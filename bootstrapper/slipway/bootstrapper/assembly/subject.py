@@ -16,8 +16,8 @@ from slipway.bootstrapper.assembly.subject_rules import (
     machine_violations,
     path_violations,
     rule_violations,
-    vain_values,
 )
+from slipway.bootstrapper.assembly.unworkable import unworkable
 from slipway.bootstrapper.compliance import selection
 from slipway.bootstrapper.compliance.application import TALOS, Applied, apply_profiles
 from slipway.bootstrapper.compliance.remarks import compliance_remarks
@@ -126,7 +126,7 @@ def _checked(subject: bootstrappb.Subject, known: Iterable[Violation]) -> Checke
             *paths.reserved(effective.os),
             *path_violations(effective),
         ]
-        vain = list(vain_values(effective))
+        vain = list(unworkable(effective.os))
         if not spec.HasField("imported"):
             merged, vain = [*merged, *vain], []
         broken, doubtful = _documents(effective, machine.kubernetes_version or cluster.kubernetes_version)

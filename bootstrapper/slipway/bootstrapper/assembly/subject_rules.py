@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from slipway.bootstrapper.assembly import entry_point_files, ignition_paths, long_names, paths, system_folders
-from slipway.bootstrapper.assembly.unworkable import unworkable
+from slipway.bootstrapper.assembly import paths
 from slipway.contract import validation
 from slipway.contract.errors import BundleInvalid, SpecInvalid, Violation
 from slipway.contract.unknown import unknown_fields
@@ -62,25 +61,12 @@ def path_violations(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
     """Give every path of a spec that two items claim, or that lies in a file.
 
     Of an imported config units do not count here: today's provider accepts a file with the path of one, which has no
-    effect where the unit is written after it. Nor do folders of the system, over which it mounts.
+    effect where the unit is written after it.
     """
-    units = not spec.HasField("imported")
+    units = not spec.imported.HasField("kind")
     for earlier, later in paths.collisions(spec.os, units=units):
         message = f"claims the same path as {paths.describe(earlier.origin)}"
         yield Violation(later.where, message, remedy="leave the path to one of them")
     for file, inner in paths.beneath_files(spec.os, units=units):
         message = f"lies in {paths.describe(file.origin)}, which is a file and cannot be a folder"
         yield Violation(inner.where, message, remedy="choose a path outside the file's")
-    yield from ignition_paths.violations(spec.os, spec.extensions)
-    if units:
-        yield from system_folders.violations(spec.os)
-
-
-def vain_values(spec: specpb.MachineBootstrapSpec) -> Iterator[Violation]:
-    """Give the values of a spec that no program takes, or that Slipway itself writes over.
-
-    Of an imported config they stay, with a warning: with today's provider the rest of such a machine works.
-    """
-    yield from unworkable(spec.os)
-    yield from long_names.violations(spec)
-    yield from entry_point_files.violations(spec.os)

@@ -10,8 +10,7 @@ from importlib.resources import files
 
 import re2
 
-from slipway.bootstrapper.assembly import filesystem_kinds, link_circles, mount_points, paths
-from slipway.bootstrapper.assembly.filesystems import label_violations
+from slipway.bootstrapper.assembly import paths
 from slipway.contract.errors import Violation
 from slipway.contract.source_position import did_you_mean
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -38,10 +37,6 @@ def unworkable(os: ospb.OperatingSystem) -> Iterator[Violation]:
         if kind in _REGULAR and entry.path.startswith(_OF_THE_KERNEL):
             why = "is no file of a disk: what lies there is the kernel's, and may be a device"
             yield Violation(f"{entry.where}.path", why, remedy=_REGULAR[kind])
-    yield from filesystem_kinds.violations(os)
-    yield from link_circles.violations(os)
-    yield from mount_points.violations(os)
-    yield from label_violations(os, "os")
     name = os.time_zone.name
     if name and name not in _zones():
         meant = did_you_mean(name, _zones())

@@ -5,12 +5,10 @@ The machine keeps who configured it, in /etc/slipway/bundle.json (design 5.9).
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from slipway.bootstrapper.assembly import paths
 from slipway.bootstrapper.compilation.compiled import Compiled
 from slipway.bootstrapper.field_index import item_index
-from slipway.bootstrapper.lowering.draft import Draft
 from slipway.bootstrapper.lowering.entry_unit import entry_unit_files
 from slipway.bootstrapper.lowering.finish import RUNNER, finish
 from slipway.bootstrapper.lowering.omission import not_taken
@@ -25,9 +23,6 @@ from slipway.v1alpha1 import bundle_pb2 as bundlepb
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
-
-_STAGED = tuple(f"spec.os.{kind}[" for kind in ("directories", "files", "links"))
-"""Beginnings of the places of items that the runner may install."""
 
 _PROVENANCE_ON_LINUX = "/etc/slipway/bundle.json"
 _PROVENANCE_ON_WINDOWS = "C:\\ProgramData\\slipway\\bundle.json"
@@ -70,39 +65,23 @@ def complete(
         for entry in unsupported(draft.bundle, declared, used=used)
         if entry.use.path not in refused
     ]
-    result.refusals += _collisions(draft, declared)
+    result.refusals += _collisions(draft.bundle, declared)
     compute_features(result.bundle, used=used)
     return result
 
 
-def _collisions(draft: Draft, declared: Collection[str]) -> Iterator[Problem]:
-    """Give two claims of one path, as they are after lowering: an engine's, a pass's and the entry point's count.
-
-    What the runner installs is written over a file of the bundle. Of an imported config it is settled which one counts.
-    """
-    bundle = draft.bundle
-    os = bundle.os
-    if draft.staged and not bundle.execution.literal_commands:
-        os = ospb.OperatingSystem()
-        os.CopyFrom(bundle.os)
-        lists: dict[type, Any] = {ospb.Directory: os.directories, ospb.File: os.files, ospb.Link: os.links}
-        for staged in draft.staged:
-            lists[type(staged.entry)].append(staged.entry)
-            # Whose it is does not depend on the pass that has staged it.
-            lists[type(staged.entry)][-1].origin.made_by.pop()
-    collisions = list(paths.collisions(os, others=entry_unit_files(bundle, declared)))
+def _collisions(bundle: bundlepb.BootstrapBundle, declared: Collection[str]) -> Iterator[Problem]:
+    """Give two claims of one path, as they are after lowering: an engine's, a pass's and the entry point's count."""
+    collisions = list(paths.collisions(bundle.os, others=entry_unit_files(bundle, declared)))
     index = item_index(bundle) if collisions else None
     for earlier, later in collisions:
         item = index.holder(later.where) if index is not None else None
-        origin = earlier.origin if later.origin.made_by else later.origin
-        first, second = sorted(paths.describe(entry.origin) for entry in (earlier, later))
         yield Problem(
-            item.feature if item is not None else later.where.partition("[")[0],
-            # The same before and after the item is lowered: it is one problem.
-            origin.path.removeprefix("spec.") if origin.path.startswith(_STAGED) else later.where,
-            f"{first} and {second} claim the same path",
+            item.feature if item is not None else "os.files",
+            later.where,
+            f"{paths.describe(earlier.origin)} and {paths.describe(later.origin)} claim the same path",
             "Leave the path to one of them",
-            origin,
+            earlier.origin if later.origin.made_by else later.origin,
         )
 
 

@@ -41,8 +41,7 @@ def _remarks(bundle: bundlepb.BootstrapBundle) -> Remarks:
     except KubernetesVersionError:
         return remarks
     request = PlanRequest(intent=bundle.intent, version=version, remarks=remarks)
-    # Every imported spec asks for literal commands.
-    check_kubelet_flags(request, remarks.refuse, imported=bundle.execution.literal_commands)
+    check_kubelet_flags(request, remarks.refuse)
     if request.is_control_plane:
         check_component_flags(request, remarks.refuse)
     return remarks

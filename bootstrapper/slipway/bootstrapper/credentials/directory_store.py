@@ -96,9 +96,7 @@ def _read(path: Path, cluster: ClusterKey) -> list[secretpb.Secret]:
     try:
         return decode(cluster, data)
     except UnreadableClusterFile as error:
-        raise CredentialsMissing(
-            f"{path} cannot be used: {error}; restore it, or move it away to start with an empty one"
-        ) from None
+        raise CredentialsMissing(f"{path} cannot be used: {error}; restore it, or move it away to begin anew") from None
 
 
 def _replace(folder: Path, data: bytes) -> None:

@@ -9,7 +9,7 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 WARNING = (
     "The cluster's secrets exist only in the memory of this process: machines of another process will "
-    "not be able to join. Keep them in a directory (--credentials-dir DIR) or send them with the request."
+    "not be able to join. Keep them in a directory (--credentials DIR) or send them with the request."
 )
 
 

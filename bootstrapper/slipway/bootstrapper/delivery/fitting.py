@@ -104,10 +104,9 @@ def _too_large(  # noqa: PLR0913  # what is wrong, and what to do
     whole = "the user data" + (f" of machine {name}" if (name := bundle.machine.name) not in {"", ANY_MACHINE} else "")
     sentence = f"{whole} has {size.counted_bytes} bytes{how}, and {taker} {size.limit_bytes}"
     place = parts[0][0] if parts else _MACHINE
-    largest = f"; the largest parts, before that: {described(shown, at=place)}" if shown else ""
     return UserDataTooLarge(
         sentence,
-        violations=[Violation(place, f"{sentence}{largest}", remedy=remedy)],
+        violations=[Violation(place, f"{sentence}; the largest parts, before that: {described(shown)}", remedy=remedy)],
         metadata={
             "size": str(size.counted_bytes),
             "limit": str(size.limit_bytes),

@@ -36,9 +36,9 @@ def largest_parts(
     return sorted(parts, key=lambda part: (-part[1], part[0]))[:_SHOWN]
 
 
-def described(parts: Sequence[Part], *, at: str) -> str:
-    """Return the parts as the end of a sentence about the field `at`, whose name is not repeated."""
-    return "; ".join(f"{'this field' if place == at else place} has {size} bytes" for place, size in parts)
+def described(parts: Sequence[Part]) -> str:
+    """Return the parts as the end of a sentence."""
+    return "; ".join(f"{place} has {size} bytes" for place, size in parts)
 
 
 def breakdown(parts: Sequence[Part]) -> str:

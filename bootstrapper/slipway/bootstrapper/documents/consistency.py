@@ -3,11 +3,13 @@
 Each machine alone is checked elsewhere. These are the mistakes that people make in several files at once.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
+from slipway.bootstrapper.assembly.overrides import effective_spec
 from slipway.bootstrapper.documents.engines import engine_path, named_engine
-from slipway.bootstrapper.documents.machines import Inconsistency, MachineQuestion, by_cluster
-from slipway.bootstrapper.documents.same_nodes import same_nodes
+from slipway.bootstrapper.documents.machines import MachineQuestion
 from slipway.bootstrapper.engines.table import installed_engines
 from slipway.contract.source_position import SourceProblem
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -16,6 +18,23 @@ _OLDER_ALLOWED = 3
 _OLDER_ALLOWED_BEFORE_1_28 = 2
 _NEW_SKEW = (1, 28)
 _VERSION = "machine.kubernetesVersion"
+_OVERRIDE = "hostname-override"
+_COMPLETED = re.compile(r"[$@%{]")
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """A machine that does not go with the others, and why.
+
+    Attributes:
+        machine: the one that is to be changed.
+        field: the field that is wrong, by the name that errors have for it; "" for the machine as a whole.
+        message: what is wrong and what to do.
+    """
+
+    machine: MachineQuestion
+    field: str
+    message: str
 
 
 def namesakes(questions: Iterable[MachineQuestion]) -> Iterator[tuple[str, SourceProblem]]:
@@ -39,12 +58,16 @@ def inconsistencies(questions: Sequence[MachineQuestion]) -> Iterator[Inconsiste
     and at most three minor versions older (two before 1.28); control-plane machines are at most one minor version
     apart.
     """
-    for machines in by_cluster(questions):
+    clusters: dict[tuple[str, str], list[MachineQuestion]] = {}
+    for entry in questions:
+        cluster = entry.subject.cluster
+        clusters.setdefault((cluster.namespace, cluster.name), []).append(entry)
+    for machines in clusters.values():
         yield from _begun_twice(machines)
         yield from _described_twice(machines)
         yield from _engines(machines)
         yield from _versions(machines)
-        yield from same_nodes(machines)
+        yield from _same_nodes(machines)
 
 
 def _begun_twice(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
@@ -114,6 +137,39 @@ def _versions(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
             message = f"its Kubernetes version is more than {allowed} minor versions behind the control plane's"
             message += ": choose a newer one"
             yield Inconsistency(entry, _VERSION, message)
+
+
+def _same_nodes(machines: Sequence[MachineQuestion]) -> Iterator[Inconsistency]:
+    """Find machines that would be one node: the name is written out, and another machine has it, or a replica.
+
+    Where the node has no name of its own, it is the host's; the kubelet's argument wins over both.
+    """
+    seen: dict[str, str] = {}
+    for entry in machines:
+        field, name = _node_name(entry)
+        if not name:
+            continue
+        if name in seen or (entry.replicas or 1) > 1:
+            whose = f"machine {seen[name]} has" if name in seen else "each of its replicas has"
+            message = f"{whose} the same name, and would be the same node: use a machine fact"
+            yield Inconsistency(entry, field, message)
+        seen.setdefault(name, entry.name)
+
+
+def _node_name(entry: MachineQuestion) -> tuple[str, str]:
+    """Give the field that names the node, and the name where it is the same on every machine."""
+    spec = effective_spec(entry.subject.spec, _role(entry))
+    node, host = spec.kubernetes.node, spec.os.hostname
+    for index, argument in reversed(list(enumerate(node.kubelet_arguments))):
+        if argument.name.replace("_", "-") == _OVERRIDE:
+            # A command of an imported config may complete it on the machine.
+            literal = "" if argument.segments or _COMPLETED.search(argument.value) else argument.value
+            return f"spec.kubernetes.node.kubelet_arguments[{index}]", literal.lower()
+    text = node.name if node.HasField("name") else host.name
+    field = "spec.kubernetes.node.name" if node.HasField("name") else "spec.os.hostname.name"
+    is_literal = not any(segment.WhichOneof("value") != "text" for segment in text.segments)
+    literal = text.value or "".join(segment.text for segment in text.segments)
+    return field, literal.lower() if is_literal else ""
 
 
 def _role(entry: MachineQuestion) -> clusterpb.Role.ValueType:

@@ -1,6 +1,6 @@
 """From texts, as files hold them, to machines: variables filled in, each kind of document read by its own reader."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from slipway.bootstrapper.assembly.config_maps import contents_by_config_map, fill
@@ -17,7 +17,7 @@ from slipway.bootstrapper.engines.endpoint import DEFAULT_PORT
 from slipway.bootstrapper.importers.manifest_set import ManifestMachine, ManifestSet, NativeMachine
 from slipway.bootstrapper.importers.manifests import manifests_of, read_documents
 from slipway.bootstrapper.importers.placeholders import ADDRESS, KUBERNETES_VERSION
-from slipway.bootstrapper.importers.substitution import Expansion, fitting_values
+from slipway.bootstrapper.importers.substitution import Expansion
 from slipway.bootstrapper.placeholders import PLACEHOLDER
 from slipway.contract.secret_references import references
 from slipway.contract.source_position import SourceError, SourceProblem
@@ -78,9 +78,8 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
         return _document_set(documents, expansions, set_missing=set_missing, infrastructure=infrastructure, only=only)
 
     try:
-        documents, expansions, document_set = _fitted(
-            texts, variables, read, set_missing=set_missing, substitute=substitute
-        )
+        documents, expansions = read_documents(texts, variables, set_missing=set_missing, substitute=substitute)
+        document_set = read(documents, expansions)
     except SourceError as error:
         if not only:
             raise
@@ -94,34 +93,6 @@ def read_document_set(  # noqa: PLR0913  # what a command line says, all by name
     if len(documents) == 1 and len(filled) == 1 and documents[0].value["kind"] != "List":
         document_set.lone = filled[0]
     return document_set
-
-
-def _fitted(
-    texts: Mapping[str, str],
-    variables: Mapping[str, str],
-    read: Callable[[list[Document], Mapping[str, Expansion]], DocumentSet],
-    *,
-    set_missing: bool,
-    substitute: bool,
-) -> tuple[list[Document], Mapping[str, Expansion], DocumentSet]:
-    """Read texts; a placeholder that does not fit the type of its field gives way to one that does.
-
-    Raises:
-        SourceError: see read_document_set.
-    """
-    fitting: dict[str, str] = {}
-    while True:
-        try:
-            documents, expansions = read_documents(
-                texts, variables, set_missing=set_missing, substitute=substitute, fitting=fitting
-            )
-            return documents, expansions, read(documents, expansions)
-        except SourceError as error:
-            samples = fitting_values(texts, variables, error.problems) if set_missing and substitute else {}
-            if samples.keys() <= fitting.keys():
-                raise
-            # A variable whose other uses want something else keeps what it got first.
-            fitting = {**samples, **fitting}
 
 
 def _document_set(

@@ -66,41 +66,11 @@ class MachineQuestion:
 
 
 def as_written(name: str, written: Mapping[str, str]) -> str:
-    """Give the name that a field has in the user's documents, by those of the fields around it; see MachineQuestion.
-
-    A document that has other fields than ours stands as a whole under the name "".
-    """
+    """Give the name that a field has in the user's documents, by those of the fields around it; see MachineQuestion."""
     if ": " in name:
         return name
     outer = next((field for field in enclosing(name) if field in written), None)
-    if outer is None:
-        return name
-    # Below the whole of a document that has other fields, no field of ours stands.
-    return written[outer] if written[outer] == written.get("") else written[outer] + name[len(outer) :]
-
-
-@dataclass(frozen=True, slots=True)
-class Inconsistency:
-    """A machine that does not go with the others, and why.
-
-    Attributes:
-        machine: the one that is to be changed.
-        field: the field that is wrong, by the name that errors have for it; "" for the machine as a whole.
-        message: what is wrong and what to do.
-    """
-
-    machine: MachineQuestion
-    field: str
-    message: str
-
-
-def by_cluster(questions: Iterable[MachineQuestion]) -> Iterable[Sequence[MachineQuestion]]:
-    """Give the machines of each cluster."""
-    clusters: dict[tuple[str, str], list[MachineQuestion]] = {}
-    for entry in questions:
-        cluster = entry.subject.cluster
-        clusters.setdefault((cluster.namespace, cluster.name), []).append(entry)
-    return clusters.values()
+    return name if outer is None else written[outer] + name[len(outer) :]
 
 
 @dataclass(frozen=True, slots=True)

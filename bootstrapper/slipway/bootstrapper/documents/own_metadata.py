@@ -59,7 +59,7 @@ def _metadata(tree: Any, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
     if isinstance(tree, list):
         for index, item in enumerate(tree):
             yield from _metadata(item, (*path, index))
-    if not isinstance(tree, dict) or str(tree.get("kind")) in _MADE:
+    if not isinstance(tree, dict) or tree.get("kind") in _MADE:
         return
     for key, value in tree.items():
         if key == "metadata":

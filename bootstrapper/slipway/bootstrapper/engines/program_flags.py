@@ -53,24 +53,20 @@ def flag_status(program: str, flag: str, series: Series) -> FlagStatus:
     return FlagStatus.KNOWN if all(name in flags for flags in neighbours) else FlagStatus.UNCERTAIN
 
 
-def check_kubelet_flags(
-    request: PlanRequest, reject: _Reject, *, windows: bool = False, imported: bool = False
-) -> None:
+def check_kubelet_flags(request: PlanRequest, reject: _Reject, *, windows: bool = False) -> None:
     """Reject arguments that the kubelet of this version does not have; warn where that is not certain.
 
     Args:
         request: a machine.
         reject: takes feature, field path, reason and remedy of an argument with which the kubelet does not start.
         windows: the machine is for Windows, where the kubelet has some flags beside those of the table.
-        imported: the document that the machine's spec comes from has no place for the kubelet's configuration.
     """
     feature = "kubernetes.node.kubelet_arguments"
     for index, argument in enumerate(request.kubernetes.node.kubelet_arguments):
         path = f"{NODE}.kubelet_arguments[{index}]"
         if windows and argument.name in _OF_WINDOWS:
             continue
-        remedy = _REMEDY if imported else _KUBELET_REMEDY
-        _check(request, reject, (KUBELET, argument.name), (feature, path), remedy)
+        _check(request, reject, (KUBELET, argument.name), (feature, path), _KUBELET_REMEDY)
 
 
 def check_component_flags(request: PlanRequest, reject: _Reject) -> None:

@@ -111,7 +111,7 @@ class ThirdPartyEngine(Engine):
 def log_unusable(engines: Iterable[UnusableEngine]) -> None:
     """Log each engine that cannot be used, for the operator of a server: it runs without them."""
     for engine in engines:
-        _log.warning("bootstrap engine unusable", engine=engine.name, source=engine.source, cause=engine.cause)
+        _log.warning("bootstrap engine not usable", engine=engine.name, source=engine.source, cause=engine.cause)
 
 
 def load_engines(

@@ -23,7 +23,6 @@ from slipway.bootstrapper.importers.container_linux_types import (
     Ignition,
     Integer,
     Mode,
-    Path,
     Text,
     Verification,
 )
@@ -70,7 +69,7 @@ class Node(Foreign):
     """What files, directories and links have in common."""
 
     filesystem: Text = "root"
-    path: Annotated[Path, Field(min_length=1)]
+    path: Annotated[Text, Field(min_length=1)]
     user: Account | None = None
     group: Account | None = None
     overwrite: Boolean | None = None
@@ -139,12 +138,12 @@ class User(Foreign):
     ssh_authorized_keys: Annotated[list[Text], Field(alias="ssh_authorized_keys")] = []
     uid: Annotated[Integer, Field(ge=0)] | None = None
     gecos: Text = ""
-    home_dir: Annotated[Path, Field(alias="home_dir")] = ""
+    home_dir: Annotated[Text, Field(alias="home_dir")] = ""
     no_create_home: Annotated[Boolean, Field(alias="no_create_home")] = False
     primary_group: Annotated[Text, Field(alias="primary_group")] = ""
     groups: list[Text] = []
     system: Boolean = False
-    shell: Path = ""
+    shell: Text = ""
 
 
 class Group(Foreign):

@@ -9,14 +9,12 @@ import re
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from slipway.bootstrapper.importers.foreign import Foreign
-from slipway.bootstrapper.importers.paths import normal_path
 from slipway.contract.yaml_scalars import go_integer, plain_value
 
 Text = Annotated[str, Field(max_length=32768)]
-Path = Annotated[Text, AfterValidator(normal_path)]
 
 _PART = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[KMGTPE]i?)?B")
 _UNITS = {unit: 1024**power for power, unit in enumerate("_KMGTPE")}
@@ -69,7 +67,7 @@ class Partition(Foreign):
 class Disk(Foreign):
     """A disk."""
 
-    device: Annotated[Path, Field(min_length=1)]
+    device: Annotated[Text, Field(min_length=1)]
     wipe_table: Annotated[Boolean, Field(alias="wipe_table")] = False
     partitions: list[Partition] = []
 
@@ -84,7 +82,7 @@ class Create(Foreign):
 class Mount(Foreign):
     """The filesystem on a device."""
 
-    device: Annotated[Path, Field(min_length=1)]
+    device: Annotated[Text, Field(min_length=1)]
     format: Annotated[Text, Field(min_length=1)]
     create: Create | None = None
     wipe_filesystem: Annotated[Boolean, Field(alias="wipe_filesystem")] = False

@@ -4,7 +4,7 @@ Errors name fields of neutral items, each with the place of its item. Here the p
 user wrote, and the remedy takes its name. What only Slipway put together is broken up into the user's fields.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,17 +27,13 @@ from slipway.bootstrapper.importers.item_fields import Tokens, entry_name, field
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION
 from slipway.contract.errors import SlipwayError, Violation
 from slipway.contract.feature_uses import uses
-from slipway.contract.items import path_in_item, within
+from slipway.contract.items import within
 from slipway.contract.yaml_names import person_path
-from slipway.v1alpha1 import bundle_pb2 as bundlepb
-from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _THROUGH = re2.compile(r" \(through [^()]*\)$")
 _WORD = re2.compile(r"[a-z][A-Za-z]*(?:\[[0-9]+\])?(?:\.[a-z][A-Za-z]*(?:\[[0-9]+\])?)*")
-_FIELD = re2.compile(r"\b(?:spec\.)?(?:os|kubernetes|engine_options|engineOptions)(?:\.[A-Za-z_]+(?:\[[0-9]+\])?)+")
-"""A field path of a spec in a text: another field than the one that the text is about."""
 _ADDED_GATES = "engine_options.kubeadm.feature_gates"
 _OLDER = "v1beta1"
 
@@ -77,14 +73,6 @@ def in_words_of_document(spec: specpb.MachineBootstrapSpec) -> Iterator[None]:
         raise
 
 
-def name_as_in_document(spec: specpb.MachineBootstrapSpec, diagnostics: Iterable[diagnosticpb.Diagnostic]) -> None:
-    """Have diagnostics about an imported spec name fields as its document has them; they are changed."""
-    if is_of_document(spec):
-        words = DocumentWords(spec)
-        for diagnostic in diagnostics:
-            words.rename(diagnostic)
-
-
 class DocumentWords:
     """The names of one imported spec's fields."""
 
@@ -93,52 +81,16 @@ class DocumentWords:
         self._spec = spec
         self._base = ".".join(map(str, CONFIG_PATHS[spec.imported.kind]))
         self._items: dict[tuple[str, str], list[_Item]] = {}
-        self._by_spec_path: dict[str, _Item] = {}
         self._uses = list(uses(spec))
         features: dict[str, str] = {}
         for use in self._uses:
             features.setdefault(use.path, use.id)
         for path, message in items_in(spec, ""):
             item = _Item(message, path, features.get(path, ""))
-            self._by_spec_path[person_path(path)] = item
             self._items.setdefault((message.origin.document, message.origin.path), []).append(item)
-
-    def rename(self, diagnostic: diagnosticpb.Diagnostic) -> None:
-        """Name the field of an item that a diagnostic is about, and those in its message, as the document has them."""
-        origin = diagnostic.origin
-        if not origin.path or origin.made_by or not diagnostic.field_path:
-            return
-        inner = path_in_item(diagnostic.field_path.removeprefix("bundle."), bundlepb.BootstrapBundle.DESCRIPTOR)
-        inner = "" if origin.path.endswith(person_path(inner)) else person_path(inner)
-        reason, separator, remedy = diagnostic.message.partition("; ")
-        place = f"{origin.document}: {origin.path}{inner}" if origin.document else f"{origin.path}{inner}"
-        renamed = self.violations(Violation(place, reason, remedy=remedy))
-        if len(renamed) == 1:
-            origin.path = renamed[0].path.removeprefix(f"{origin.document}: ")
-            diagnostic.message = renamed[0].description + separator + renamed[0].remedy
 
     def violations(self, violation: Violation) -> list[Violation]:
         """Give a violation at the field, or the fields, that the user wrote."""
-        violation = replace(
-            violation, description=self._elsewhere(violation.description), remedy=self._elsewhere(violation.remedy)
-        )
-        return self._at_fields(violation)
-
-    def _elsewhere(self, text: str) -> str:
-        """Give a text with the places in the document of the fields that it names by their paths in the spec."""
-        return str(_FIELD.sub(lambda match: self._by_path(str(match[0])), text))
-
-    def _by_path(self, path: str) -> str:
-        """Give the place of a field by its path in the spec; the path itself where it lies in no item."""
-        inner = path.removeprefix("spec.")
-        for outer in enclosing(inner):
-            item = self._by_spec_path.get(person_path(outer))
-            if item is not None and item.message.origin.path:
-                rest = person_path(inner[len(outer) :].removeprefix("."))
-                return self.place(item, item.message.origin.path, rest) if rest else str(item.message.origin.path)
-        return path
-
-    def _at_fields(self, violation: Violation) -> list[Violation]:
         document, separator, path = _THROUGH.sub("", violation.path).partition(": ")
         if not separator:
             places = self._plain(violation.path)
@@ -157,8 +109,7 @@ class DocumentWords:
             place = self.place(item, outer, field) if field else path
             words = self._in_words(item, outer, head) + alternative
             begin = self._word(item, outer, beginning) if begins else beginning
-            is_whole = begins and (field == beginning or place.endswith(begin))
-            description = message.lstrip() if is_whole else begin + message
+            description = message.lstrip() if begins and place.endswith(begin) else begin + message
             renamed.append(replace(violation, path=f"{document}: {place}", description=description, remedy=words))
         return renamed
 

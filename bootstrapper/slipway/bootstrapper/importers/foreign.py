@@ -5,7 +5,6 @@ a document becomes a model, or a SourceError with file, line, column, path, and 
 field.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, get_args
@@ -51,19 +50,6 @@ class Opaque(Foreign):
     """A part of which only some fields are read; the others may be anything."""
 
     model_config = ConfigDict(extra="ignore")
-
-
-class Unfit(ValueError):  # noqa: N818  # what a value is
-    """A value of another form than its field's; the message repeats nothing.
-
-    Attributes:
-        sample: a value that would fit.
-    """
-
-    def __init__(self, message: str, *, sample: str) -> None:
-        """Say what is wrong, and give a value that is not."""
-        super().__init__(message)
-        self.sample = sample
 
 
 _MOST_PROBLEMS = 1_000
@@ -119,7 +105,7 @@ def _problem(
     prefixes = (location[:length] for length in range(len(location), 0, -1))
     place = next((moved[prefix] for prefix in prefixes if prefix in moved), location)
     problem = source.problem((*path, *place), message)
-    return replace(problem, code=code, sample=_sample(detail))
+    return replace(problem, code=code) if code else problem
 
 
 _MESSAGES = {
@@ -144,21 +130,6 @@ _MESSAGES = {
     # Validators of ours raise ValueError with a text that repeats nothing.
     "value_error": "{error}",
 }
-
-
-_SAMPLES = {"int_type": "1", "int_parsing": "1", "bool_type": "false", "bool_parsing": "false"}
-_CHOICE = re.compile(r"'([^']+)'")
-
-
-def _sample(detail: Mapping[str, Any]) -> str:
-    """Give a value that would fit where one does not; "" where that depends on more than the type of the field."""
-    context = detail.get("ctx", {})
-    if detail["type"] == "literal_error":
-        choice = _CHOICE.search(str(context.get("expected", "")))
-        return choice[1] if choice else ""
-    if detail["type"] in {"greater_than_equal", "less_than_equal"}:
-        return str(context.get("ge", context.get("le", "")))
-    return _SAMPLES.get(detail["type"], "") or getattr(context.get("error"), "sample", "")
 
 
 def _message(detail: Mapping[str, Any]) -> str:

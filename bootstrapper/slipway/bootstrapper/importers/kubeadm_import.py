@@ -20,7 +20,7 @@ from slipway.bootstrapper.importers.mapping.control_plane import set_cluster_con
 from slipway.bootstrapper.importers.mapping.disks import set_disks, set_mounts
 from slipway.bootstrapper.importers.mapping.endpoint import endpoint
 from slipway.bootstrapper.importers.mapping.feature_gates import set_local_mode
-from slipway.bootstrapper.importers.mapping.files import file_item
+from slipway.bootstrapper.importers.mapping.files import file_item, normal_path
 from slipway.bootstrapper.importers.mapping.hiding_mounts import warn_of_hidden
 from slipway.bootstrapper.importers.mapping.node import set_init, set_join
 from slipway.bootstrapper.importers.mapping.ntp import set_ntp
@@ -118,7 +118,7 @@ class _Import:
         given = self._own_gates()
         gates = (gate.name for gate in self.spec.engine_options.kubeadm.feature_gates)
         places = {
-            **dict.fromkeys(("", "commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
+            **dict.fromkeys(("commands", "engineOptions", "kubernetes", "os", "spec", "target.osFamily"), whole),
             **dict.fromkeys(("kubernetes.images", "kubernetes.images.repository"), cluster.at("imageRepository")),
             f"{_OPTIONS}.certificateValidity": cluster.at("certificateValidityPeriodDays"),
             f"{_OPTIONS}.etcdServerSans": cluster.at("etcd", "local", "serverCertSANs"),
@@ -156,7 +156,7 @@ class _Import:
     def set_os(self) -> None:
         foreign, place, context, os = self.foreign, self.place, self.context, self.spec.os
         for index, file in enumerate(foreign.files):
-            if context.written_path(file.path) in self.overwritten():
+            if normal_path(file.path) in self.overwritten():
                 message = "has no effect today either: the kubeadm provider writes this file after it"
                 self.findings.warn(place.at("files", index), "NO_EFFECT", message)
             elif not keep_file(context, place.at("files", index), file, self.spec):

@@ -91,12 +91,7 @@ def manifests_of(
 
 
 def read_documents(
-    files: Mapping[str, str],
-    variables: Mapping[str, str],
-    *,
-    set_missing: bool,
-    substitute: bool,
-    fitting: Mapping[str, str] | None = None,
+    files: Mapping[str, str], variables: Mapping[str, str], *, set_missing: bool, substitute: bool
 ) -> tuple[list[Document], Mapping[str, Expansion]]:
     """Read all documents of texts by file name, and give the texts with their variables filled in; see read_manifests.
 
@@ -106,7 +101,7 @@ def read_documents(
     documents: list[Document] = []
     problems: list[SourceProblem] = []
     limits = limits_together()
-    expansions = expand_all(files, variables=variables, set_missing=set_missing, fitting=fitting) if substitute else {}
+    expansions = expand_all(files, variables=variables, set_missing=set_missing) if substitute else {}
     for file, text in files.items():
         expansion = expansions.get(file)
         try:

@@ -98,14 +98,6 @@ class Template:
         """Make a problem of one use of a variable; `{}` in the message is its name."""
         return self.problem(call.start, message.format(call.variable))
 
-    def use_at(self, place: Position, variables: Mapping[str, str]) -> Call | None:
-        """Give the first use of a variable without a value in the field at a place, or in the line after it."""
-        for call in self.missing(variables):
-            position = self._lines.position(call.start)
-            if place <= position and position.line <= place.line + 1:
-                return call
-        return None
-
     def line(self, call: Call) -> int:
         """Give the line of a use."""
         return self._lines.position(call.start).line
@@ -144,11 +136,7 @@ class VariablesUnset(SourceError):  # noqa: N818  # subject and state, as the co
 
 
 def expand_all(
-    texts: Mapping[str, str],
-    *,
-    variables: Mapping[str, str],
-    set_missing: bool = False,
-    fitting: Mapping[str, str] | None = None,
+    texts: Mapping[str, str], *, variables: Mapping[str, str], set_missing: bool = False
 ) -> dict[str, Expansion]:
     """Fill in the variables of files that belong together.
 
@@ -156,7 +144,6 @@ def expand_all(
         texts: the texts by file name.
         variables: the values; one that is set to the empty text is set.
         set_missing: fill in plausible values for what is not set, and note each.
-        fitting: such values that are known to fit where they stand.
 
     Raises:
         SourceError: a substitution is malformed.
@@ -171,31 +158,10 @@ def expand_all(
             raise VariablesUnset(_unset(missing), (each.of(call, "") for each, call in missing))
         for each, call in missing:
             if call.variable not in values:
-                values[call.variable] = (fitting or {}).get(call.variable) or placeholder(call.variable)
+                values[call.variable] = placeholder(call.variable)
                 note = "the variable {} is not set: a placeholder is used"
                 notes[each.file].append(each.of(call, note))
     return {file: each.expand(values, notes=notes[file]) for file, each in templates.items()}
-
-
-def fitting_values(
-    texts: Mapping[str, str], variables: Mapping[str, str], problems: Iterable[SourceProblem]
-) -> dict[str, str]:
-    """Give values for variables that are not set, by the places where something else does not fit.
-
-    Args:
-        texts: the texts by file name.
-        variables: the values that are set.
-        problems: what does not fit: where, and a sample of what would.
-    """
-    templates = {file: Template(text, file=file) for file, text in texts.items()}
-    samples: dict[str, str] = {}
-    for problem in problems:
-        if problem.sample and problem.position and problem.file in templates:
-            use = templates[problem.file].use_at(problem.position, variables)
-            if use is not None:
-                quoted = texts[problem.file][use.start - 1 : use.start] in {'"', "'"}
-                samples.setdefault(use.variable, problem.sample.strip('"') if quoted else problem.sample)
-    return samples
 
 
 def expand(text: str, *, file: str, variables: Mapping[str, str], set_missing: bool = False) -> Expansion:

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake
 from slipway.bootstrapper.kubernetes_documents.values import mismatch
-from slipway.contract.strict_decoding import Mistake
 
 _ANY = math.inf
 _RANGES: Mapping[str, tuple[float, float]] = {

@@ -7,8 +7,8 @@ kubeconfigs, and the kubelet's validation of static pods (k8s.io/kubernetes, pkg
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake
 from slipway.contract.source_position import FieldPath
-from slipway.contract.strict_decoding import Mistake
 
 _LEVELS = ("None", "Metadata", "Request", "RequestResponse")
 

@@ -4,16 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slipway.bootstrapper.kubernetes_documents.containerd_files import containerd_mistakes
 from slipway.bootstrapper.kubernetes_documents.document_places import DocumentPlace, document_places, literal_text
-from slipway.bootstrapper.kubernetes_documents.document_values import wrong_values
 from slipway.bootstrapper.kubernetes_documents.kubelet_rules import kubelet_mistakes
 from slipway.bootstrapper.kubernetes_documents.required_fields import missing
-from slipway.bootstrapper.kubernetes_documents.type_table import type_table
-from slipway.bootstrapper.kubernetes_documents.values import mismatch
+from slipway.bootstrapper.kubernetes_documents.strict_decoding import Mistake, mistakes
+from slipway.bootstrapper.kubernetes_documents.type_table import Known, Series, TypeTable, type_table
 from slipway.contract.source_position import SourceError, path_text
-from slipway.contract.strict_decoding import Mistake, StrictDecoder
-from slipway.contract.type_table import Known, Series, TypeTable
 from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_limits import Allowance, Limits
 from slipway.contract.yaml_source import load_documents
@@ -22,9 +18,6 @@ from slipway.v1alpha1 import spec_pb2 as specpb
 _LIMITS = Limits(max_characters=1024 * 1024, max_nodes=50_000, max_documents=100)
 _MOST_VALUES = 100_000
 """Of all documents of a spec together, which takes two seconds."""
-
-_TOKEN_REVIEWS = ("v1", "v1beta1")
-"""Versions that the API server can ask a webhook in, since 1.19; with another one it does not start."""
 
 _MOST = 20
 """Mistakes that are reported of one document."""
@@ -72,12 +65,6 @@ def document_mistakes(spec: specpb.MachineBootstrapSpec, series: Series) -> Iter
                 yield DocumentMistake(place.path, "has further mistakes, which are not listed", mistake.certain)
                 break
             yield DocumentMistake(place.path, f"{where}{mistake.message}", mistake.certain)
-    webhook = spec.kubernetes.control_plane.authentication_webhook
-    if webhook.HasField("version") and webhook.version not in _TOKEN_REVIEWS:
-        path = "kubernetes.control_plane.authentication_webhook.version"
-        yield DocumentMistake(path, f"must be {' or '.join(_TOKEN_REVIEWS)}", certain=True)
-    for path, message in containerd_mistakes(spec.os):
-        yield DocumentMistake(path, message, certain=True)
 
 
 def _of_text(text: str, place: DocumentPlace, table: TypeTable, limits: Limits) -> Iterator[tuple[str, Mistake]]:
@@ -96,10 +83,6 @@ def _of_text(text: str, place: DocumentPlace, table: TypeTable, limits: Limits) 
     for document in documents:
         for mistake in _of_document(document.value, place, table):
             yield _where(document, mistake), mistake
-
-
-def _is_directive(name: str) -> bool:
-    return name.startswith("$")
 
 
 def _where(document: Document, mistake: Mistake) -> str:
@@ -125,8 +108,7 @@ def _of_document(tree: dict[str, Any], place: DocumentPlace, table: TypeTable) -
         message = f"must be {' or '.join(versions)}" if versions else "is not known"
         yield Mistake(("apiVersion",), message, certain=known is Known.NO and bool(versions))
         return
-    decoder = StrictDecoder(table, mismatch, _is_directive) if place.partial else StrictDecoder(table, mismatch)
-    wrong = list(decoder.mistakes(tree, type_name))
+    wrong = list(mistakes(tree, type_name, table, directives=place.partial))
     yield from wrong
     if any(mistake.certain for mistake in wrong):
         return
@@ -134,4 +116,3 @@ def _of_document(tree: dict[str, Any], place: DocumentPlace, table: TypeTable) -
         yield from kubelet_mistakes(tree)
     if not place.partial:
         yield from missing(tree, place.kind)
-        yield from wrong_values(tree, place.kind)

@@ -79,6 +79,6 @@ def claim(draft: Draft, item: Item, path: str) -> None:
     if draft.has_path(path):
         raise CannotLower(
             item,
-            f"{item.feature} needs a file that the spec writes as well",
+            f"{item.feature} has to write a file that the spec also writes by itself",
             remedy="take the file out of os.files, or set what it says in that file",
         )

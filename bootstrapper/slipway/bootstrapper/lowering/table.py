@@ -68,7 +68,7 @@ _LINUX_REMEDIES = {
     "os.kernel.arguments": "build it into the image",
 }
 
-_LINUX_ONLY = "leave it out for machines that run Windows, where it has no effect"
+_LINUX_ONLY = "leave it out for machines that run Windows, where it means nothing"
 _WINDOWS_REMEDIES = {
     "os.storage.disks": "partition the disks in the image, or by a command of the phase pre",
     "os.storage.filesystems": "make the filesystems in the image, or by a command of the phase pre",

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-import re2
-
 from slipway.bootstrapper.field_index import FieldIndex, enclosing, item_index
 from slipway.bootstrapper.importers.kept_items import is_of_config
 from slipway.bootstrapper.problems.places import bundle_path, field_name
@@ -19,7 +17,6 @@ from slipway.v1alpha1 import diagnostic_pb2 as diagnosticpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
 _WHOLE = "spec"
-_NAMED = re2.compile(r"os\.[a-z_]+\[[0-9]+\]")
 
 
 def locate(problems: Iterable[Problem], bundle: bundlepb.BootstrapBundle) -> Iterator[Problem]:
@@ -55,23 +52,8 @@ def problems_of_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> 
 def problems_of_answer(error: UnsupportedFeature, bundle: bundlepb.BootstrapBundle) -> list[Problem]:
     """Return what a provisioner has refused in a bundle: another format may take it."""
     feature = error.metadata.get("features", "").split(",")[0]
-    located = _at_the_named(locate(_problems(error, feature), bundle), bundle)
+    located = locate(_problems(error, feature), bundle)
     return [replace(problem, field="", other_formats=bool(error.violations)) for problem in located]
-
-
-def _at_the_named(problems: Iterable[Problem], bundle: bundlepb.BootstrapBundle) -> Iterator[Problem]:
-    """Return problems; one with a file of Slipway's own at the item that its reason names: a person has that alone."""
-    index: FieldIndex[Item] | None = None
-    for problem in problems:
-        index = index or item_index(bundle)
-        item = index.holder(problem.path)
-        match = _NAMED.search(problem.message) if item is not None and not item.message.origin.path else None
-        named = index.holder(match[0]) if match else None
-        if match is None or named is None or not named.message.origin.path:
-            yield problem
-            continue
-        message = f"does not go with what Slipway itself writes: that {problem.message.replace(match[0], 'it')}"
-        yield replace(problem, feature=named.feature, path=named.path, message=message, origin=named.message.origin)
 
 
 def place_error(error: SlipwayError, bundle: bundlepb.BootstrapBundle) -> None:
@@ -113,7 +95,7 @@ def unsupported_feature(
     features = sorted({problem.feature for problem in problems if problem.feature})
     names = sorted({_wish(problem) for problem in problems if problem.feature})
     return UnsupportedFeature(
-        f"{candidate.name} {candidate.version}, format {candidate.format.format}, does not support {', '.join(names)}",
+        f"{candidate.name} {candidate.version}, format {candidate.format.format}, cannot honour {', '.join(names)}",
         violations=[violation_of(problem, imported=imported) for problem in problems],
         metadata={"features": ",".join(features), "provisioner": candidate.name},
     )

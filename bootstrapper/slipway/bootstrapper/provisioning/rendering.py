@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from slipway.bootstrapper.provisioning.provisioners import Provisioners
 from slipway.bootstrapper.provisioning.scrubbing import Scrubber, scrubber_of
@@ -36,19 +35,6 @@ RENDER_TIMEOUT = 10.0
 """Seconds for one call of Render (design 5.7)."""
 
 Tag = Callable[[], str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Violation:
-    """A rule of the contract that an answer breaks, in our own words.
-
-    Attributes:
-        clause: its id, or the field of RenderResponse whose comment has the rule.
-        text: what is wrong.
-    """
-
-    clause: str
-    text: str
 
 
 def new_tag() -> str:
@@ -110,15 +96,15 @@ async def render(  # noqa: PLR0913  # the parts of a call
                         break
                     raise last from None
                 continue
-            violation = _broken(request, response, candidate)
-            if violation is None:
-                violation = await asyncio.to_thread(_betrayal, response, candidate, scrubber)
-            if violation is None:
+            broken = _broken(request, response, candidate)
+            if not broken:
+                broken = await asyncio.to_thread(_betrayal, response, candidate, scrubber)
+            if not broken:
                 await asyncio.to_thread(scrubber.diagnostics, response)
                 return response, instance
             last = ProvisionerFailed(
-                f"provisioner {candidate.name} {candidate.version} broke the contract: {violation.text}",
-                metadata={"provisioner": candidate.name, "violation": violation.clause},
+                f"provisioner {candidate.name} {candidate.version} broke the contract: {broken}",
+                metadata={"provisioner": candidate.name},
             )
             break
     raise last
@@ -156,43 +142,42 @@ def _next_instance(error: SlipwayError) -> bool:
 
 def _broken(  # noqa: C901  # one line for each clause
     request: provisionerpb.RenderRequest, response: provisionerpb.RenderResponse, candidate: Candidate
-) -> _Violation | None:
-    """Return the rule of the contract that the answer breaks, or None."""
+) -> str:
+    """Say which rule of the contract the answer breaks, or ""."""
     if response.request_tag != request.request_tag:
-        return _Violation("RND-001", "the answer has another tag")
+        return "the answer has another tag"
     if response.format != request.format:
-        return _Violation("RND-007", "the answer is in another format")
+        return "the answer is in another format"
     if response.implementation_version and response.implementation_version != candidate.version:
-        return _Violation("RND-007", "the answer is of another version")
+        return "the answer is of another version"
     if request.validate_only:
-        surplus = response.user_data or response.attachments
-        return _Violation("RND-009", "user data was returned for a check") if surplus else None
+        return "user data was returned for a check" if response.user_data or response.attachments else ""
     if not response.user_data:
-        return _Violation("RND-008", "the user data is empty")
+        return "the user data is empty"
     if len(response.user_data) > MAX_USER_DATA:
-        return _Violation("LIM-003", f"the user data has more than {MAX_USER_DATA} bytes")
+        return f"the user data has more than {MAX_USER_DATA} bytes"
     if hashlib.sha256(response.user_data).digest() != response.sha256:
-        return _Violation("RND-006", "the user data does not have the stated hash")
+        return "the user data does not have the stated hash"
     names = [attachment.name for attachment in response.attachments]
     if len(names) > MAX_ATTACHMENTS:
-        return _Violation("attachments", f"there are more than {MAX_ATTACHMENTS} attachments")
+        return f"there are more than {MAX_ATTACHMENTS} attachments"
     if len(set(names)) != len(names) or any("/" in name or "\\" in name or name in {"", ".", ".."} for name in names):
-        return _Violation("RND-010", "the attachments' names are not those of files, each once")
+        return "the attachments' names are not those of files, each once"
     if any(hashlib.sha256(attachment.content).digest() != attachment.sha256 for attachment in response.attachments):
-        return _Violation("RND-010", "an attachment does not have the stated hash")
+        return "an attachment does not have the stated hash"
     if any(attachment.url for attachment in response.attachments):
-        return _Violation("RND-010", "an attachment has a URL, which is Slipway's to fill in")
+        return "an attachment has a URL, which is Slipway's to fill in"
     if not request.accept_attachments and any(not attachment.operator_only for attachment in response.attachments):
-        return _Violation("RND-011", "there are attachments although the caller can place none")
-    return None
+        return "there are attachments although the caller can place none"
+    return ""
 
 
-def _betrayal(response: provisionerpb.RenderResponse, candidate: Candidate, scrubber: Scrubber) -> _Violation | None:
-    """Return which text beside the user data and its attachments holds a secret, or None."""
+def _betrayal(response: provisionerpb.RenderResponse, candidate: Candidate, scrubber: Scrubber) -> str:
+    """Say which words beside the user data and its attachments hold a secret, or ""."""
     media_types = [response.media_type, *(attachment.media_type for attachment in response.attachments)]
     # What was advertised was said before any secret was known.
     if any(scrubber.holds(name) for name in media_types if name != candidate.format.media_type):
-        return _Violation("SEC-003", "a media type holds a secret or a control character")
+        return "a media type holds a secret or a control character"
     if any(scrubber.holds(attachment.name) for attachment in response.attachments):
-        return _Violation("SEC-003", "the name of an attachment holds a secret or a control character")
-    return None
+        return "the name of an attachment holds a secret or a control character"
+    return ""

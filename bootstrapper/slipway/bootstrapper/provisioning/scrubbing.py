@@ -38,8 +38,6 @@ LEFT_OUT = "[the text is left out: it cannot be searched for more than 256 KiB o
 _LINE = re.compile(r"\S{6,}")
 _LONGEST_NAME = 200
 _REASON = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
-_OCTAL = [f"{byte:03o}" for byte in range(256)]
-_DECIMAL = [str(byte) for byte in range(256)]
 _PEM_HEAD = re.compile(r"-----(?:BEGIN|END) [A-Z ]{1,40}-----")
 
 
@@ -169,11 +167,8 @@ def _rare_forms(secret: bytes) -> Iterator[str]:
     # As Windows has texts; without the last byte, since both orders of bytes have the same between the first and that.
     yield from _encoded(secret.decode(errors="replace").encode("utf-16-le")[:-1])
     # Escapes of JSON, C and shells, and bytes as Go prints them: what is no letter or digit does not count.
-    digits = secret.hex(",")
-    for before in ("u00", "x"):
-        yield before + digits.replace(",", before)
-    for numbers in (_OCTAL, _DECIMAL):
-        yield "".join(map(numbers.__getitem__, secret))
+    for form in ("u{:04x}", "x{:02x}", "{:03o}", "{}"):
+        yield "".join(map(form.format, secret))
     yield from _in_base32(secret)
 
 

@@ -26,21 +26,14 @@ FIELD_PATH = re.compile(r"[a-z_]+(\[[0-9]+\])?(\.[a-z_]+(\[[0-9]+\])?)*+[.,:;]?"
 
 
 class SecretPieces:
-    """The pieces of some secrets; those of long ones are made for the first text that could hold one."""
+    """The pieces of some secrets."""
 
     def __init__(self, *, long: Iterable[str], short: Iterable[str]) -> None:
         """Take forms of secrets: of long ones pieces are found, short ones as a whole."""
-        self._forms = long
+        self._long = "\n".join(dict.fromkeys(map(_letters, long)))
         self._short = {whole for form in short if len(whole := _letters(form)) >= _SHORTEST}
-
-    @cached_property
-    def _long(self) -> str:
-        return "\n".join(dict.fromkeys(map(_letters, self._forms)))
-
-    @cached_property
-    def _grams(self) -> set[str]:
         ends = len(self._long) - _GRAM + 1
-        return {self._long[place : place + _GRAM] for place in range(0, ends, _STRIDE)}
+        self._grams = {self._long[place : place + _GRAM] for place in range(0, ends, _STRIDE)}
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -62,8 +55,6 @@ class SecretPieces:
         return covered
 
     def _of_long(self, letters: str) -> Iterator[tuple[int, int]]:
-        if len(letters) < WINDOW:
-            return
         done = 0
         for start in range(len(letters) - _GRAM + 1):
             gram = letters[start : start + _GRAM]

@@ -9,7 +9,6 @@ without any signature, and that fails if the device cannot be read. Each version
 import re
 import shlex
 
-from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
 from slipway.provisioners.cloud_init.document import Value
 from slipway.provisioners.cloud_init.partition_search import partition_searches
 from slipway.sdk import RenderContext
@@ -18,6 +17,11 @@ from slipway.v1alpha1 import os_pb2 as ospb
 
 # The option for a label is -L, but for these.
 _LABEL_OPTIONS = {"vfat": "-n", "msdos": "-n", "fat": "-n", "f2fs": "-l"}
+# The longest label of each kind, in bytes. Where it is longer, mkfs.xfs, mkfs.vfat and mkfs.btrfs make no filesystem;
+# mke2fs and mkswap cut it, so that nothing would be mounted by it.
+_LONGEST_LABELS = {
+    "ext2": 16, "ext3": 16, "ext4": 16, "xfs": 12, "vfat": 11, "msdos": 11, "fat": 11, "swap": 15, "btrfs": 255,
+}  # fmt: skip
 # What lets a program work without a question. The device was checked before.
 _FORCE = {"ext2": "-F", "ext3": "-F", "ext4": "-F", "btrfs": "-f", "xfs": "-f", "swap": "-f", "f2fs": "-f"}
 _DEVICE = "%(device)s"
@@ -36,8 +40,8 @@ def fs_setup(bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Value
             path = f"os.filesystems[{index}]"
             ctx.refuse(path, "os.storage.filesystems", "the device's name has a dot", remedy=remedy)
             continue
-        if is_long_label(filesystem.format, filesystem.label):
-            longest = LONGEST_LABELS[filesystem.format]
+        longest = _LONGEST_LABELS.get(filesystem.format)
+        if longest is not None and len(filesystem.label.encode()) > longest:
             why = "is longer than this kind of filesystem holds, so that none of that label would be made"
             path, remedy = f"os.filesystems[{index}].label", f"choose a label of at most {longest} bytes"
             ctx.refuse(path, "os.storage.filesystems.label", why, remedy=remedy)

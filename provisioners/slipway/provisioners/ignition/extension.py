@@ -6,13 +6,10 @@ and the nested one wins. That must not touch what the bundle itself needs, so a 
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from slipway.contract.bounded_json import TooManyValuesError, read_json
 from slipway.contract.errors import BundleInvalid, Violation
-from slipway.contract.source_position import path_text
-from slipway.provisioners.ignition.config_types import config_mistakes
 from slipway.provisioners.ignition.document import Resource, resource
 from slipway.provisioners.ignition.features import EXTENSION
 from slipway.sdk import RenderContext
@@ -22,9 +19,6 @@ _MEDIA_TYPES = frozenset({"application/vnd.coreos.ignition+json", "application/j
 _FEATURE = f"ext.{EXTENSION}"
 _MOST_VALUES = 100_000
 """Of one config. A bundle of 2 MiB of small values would be 90 MiB of objects, for each call at the same time."""
-
-_MOST_MISTAKES = 20
-"""That are reported of one config."""
 
 _LISTS = (
     ("storage", "files", "path"),
@@ -51,8 +45,6 @@ def nested_configs(
             remedy = "choose the format of that version, or write the config for this one"
             why = f"its ignition.version must be of spec {spec} or older"
             ctx.refuse(f"{path}.content", _FEATURE, why, remedy=remedy)
-        else:
-            _check_types(data, config, f"{path}.content", ctx)
         for where, key in _keys(config):
             if key in reserved:
                 remedy = "leave it to one of them: the extension, or the rest of the spec"
@@ -85,16 +77,6 @@ def _is_compatible(config: dict[str, Any], spec: str) -> bool:
         return False
     own, most = ([int(part) for part in text.split(".")] for text in (version, spec))
     return own[0] == most[0] and own <= most
-
-
-def _check_types(data: bytes, config: dict[str, Any], path: str, ctx: RenderContext) -> None:
-    """Refuse values of a type that Ignition does not decode, and warn of fields that it ignores."""
-    for mistake in islice(config_mistakes(data, config), _MOST_MISTAKES):
-        where, message = f"{path}:{path_text(mistake.path)}", mistake.message
-        if mistake.certain:
-            ctx.refuse(where, _FEATURE, message, remedy="correct the config: Ignition refuses it as a whole")
-        else:
-            ctx.remark("CONFIG_DOUBTFUL", f"{path_text(mistake.path)}: {message}", path=path)
 
 
 def _keys(config: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -54,12 +54,7 @@ class IgnitionProvisioner:
 def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> Config:
     system = bundle.os
     is_spec2 = spec.startswith("2.")
-    imported = bundle.execution.literal_commands
-    allowed = storage.over_image(system) if imported else ()
-    filesystems = storage.Filesystems(system, ctx, spec2=is_spec2, allowed=allowed)
-    if not imported:
-        # The mounts of an imported config are what they are today.
-        filesystems.refuse_hiding(ctx, [word for word in bundle.plan.entrypoint.argv if word.startswith("/")])
+    filesystems = storage.Filesystems(system, ctx, spec2=is_spec2)
     nodes = _nodes(system, ctx, late=filesystems.late, is_spec2=is_spec2)
     all_units = _units(bundle, ctx, reserved=None if is_spec2 else nodes.paths)
     if not is_spec2:
@@ -77,7 +72,7 @@ def _config(bundle: bundlepb.BootstrapBundle, ctx: RenderContext, spec: str) -> 
             groups=accounts.groups(system) or None,
         ),
         storage=Storage(
-            disks=storage.disks(system, ctx, spec2=is_spec2, allowed=allowed) or None,
+            disks=storage.disks(system, ctx, spec2=is_spec2) or None,
             filesystems=filesystems.made or None,
             directories=list(nodes.directories.values()) or None,
             files=list(nodes.files.values()) or None,

@@ -3,8 +3,7 @@
 import posixpath
 from collections.abc import Collection
 
-from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
-from slipway.contract.paths import is_partition, parents, partition_device
+from slipway.contract.paths import is_partition
 from slipway.provisioners.ignition.document import Disk, Filesystem, Partition, Unit
 from slipway.provisioners.ignition.unit_files import escaped_path, is_value, unit_file
 from slipway.provisioners.ignition.units import FOLDER
@@ -19,39 +18,18 @@ _TYPES = {
     "fat32": "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
     "ntfs": "EBD0A0A2-B9E5-4433-87C0-68B6B72699C7",
 }
-# Its own limits for their labels are the same, but for btrfs: it takes one byte more, which mkfs.btrfs does not.
-_FORMATS = ("btrfs", "ext4", "swap", "vfat", "xfs")
+# Formats with the longest label of each, in bytes. Ignition itself takes one more for btrfs, which mkfs.btrfs does not.
+_FORMATS = {"ext4": 16, "btrfs": 255, "xfs": 12, "vfat": 11, "swap": 15}
 _DEVICE = "name the device by its path in /dev"
 _TAGS = {"LABEL": "label", "UUID": "uuid", "PARTLABEL": "partlabel", "PARTUUID": "partuuid"}
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "ceph", "glusterfs", "9p"})
 
 
-_OVER_IMAGE = frozenset({"/boot", "/etc", "/usr", "/var", "/var/lib"})
-
-
-def over_image(system: ospb.OperatingSystem) -> frozenset[str]:
-    """Give the sources of mounts over folders that the image has something in.
-
-    Nothing but Ignition can mount there. Of an imported config (literal commands) their disks are what they are today:
-    Ignition makes a table or a filesystem on a disk in which it finds none.
-    """
-    return frozenset(mount.source for mount in system.mounts if posixpath.normpath(mount.path) in _OVER_IMAGE)
-
-
-def disks(
-    system: ospb.OperatingSystem, ctx: RenderContext, *, spec2: bool, allowed: Collection[str] = ()
-) -> list[Disk]:
-    """Give the partition tables; the rules for labels are those of spec 3.
-
-    `allowed` are names by which filesystems are mounted that Ignition has to make, whatever it does not look for.
-    """
+def disks(system: ospb.OperatingSystem, ctx: RenderContext, *, spec2: bool) -> list[Disk]:
+    """Give the partition tables; the rules for labels are those of spec 3."""
     made = []
     for index, disk in enumerate(system.disks):
-        is_allowed = any(
-            not names_of(filesystem).isdisjoint(allowed) and _is_on(filesystem.device, disk)
-            for filesystem in system.filesystems
-        )
-        problem = _disk_problem(disk, allowed=is_allowed) or (None if spec2 else _label_problem(disk))
+        problem = _disk_problem(disk) or (None if spec2 else _label_problem(disk))
         if problem:
             ctx.refuse(f"os.disks[{index}]", "os.storage.disks", problem[0], remedy=problem[1])
             continue
@@ -68,21 +46,11 @@ def disks(
     return made
 
 
-def names_of(filesystem: ospb.Filesystem) -> set[str]:
-    """Give the names by which a filesystem can be mounted."""
-    label = filesystem.label
-    return {filesystem.device, *((f"LABEL={label}", f"/dev/disk/by-label/{label}") if label else ())}
-
-
-def _is_on(device: str, disk: ospb.Disk) -> bool:
-    return any(device == partition_device(disk.device, number) for number in range(1, len(disk.partitions) + 1))
-
-
-def _disk_problem(disk: ospb.Disk, *, allowed: bool) -> tuple[str, str] | None:
+def _disk_problem(disk: ospb.Disk) -> tuple[str, str] | None:
     """Give what is wrong with a disk, and what to do."""
     if not disk.device.startswith("/dev/"):
         return "the device must be a path", _DEVICE
-    if not (disk.overwrite or allowed):
+    if not disk.overwrite:
         # It looks for no filesystem: one that is on the whole disk would be lost.
         return "Ignition does not leave alone what is on a disk without a partition table", "set overwrite"
     if not disk.partitions:
@@ -107,12 +75,9 @@ def _label_problem(disk: ospb.Disk) -> tuple[str, str] | None:
 class Filesystems:
     """The filesystems, and which mounts are theirs."""
 
-    def __init__(
-        self, system: ospb.OperatingSystem, ctx: RenderContext, *, spec2: bool, allowed: Collection[str] = ()
-    ) -> None:
-        """Match mounts with filesystems: Ignition itself writes to those that it makes. For `allowed` see `disks`."""
+    def __init__(self, system: ospb.OperatingSystem, ctx: RenderContext, *, spec2: bool) -> None:
+        """Match mounts with filesystems: Ignition itself writes to those that it makes."""
         self._system = system
-        self._allowed = allowed
         paths: dict[int, str] = {}
         self.late: dict[str, str] = {}
         for position, mount in enumerate(system.mounts):
@@ -133,32 +98,26 @@ class Filesystems:
             if not self._refused(filesystem, ctx, f"os.filesystems[{index}]")
         ]
 
-    def refuse_hiding(self, ctx: RenderContext, needed: Collection[str]) -> None:
-        """Refuse mounts that hide paths which Ignition has written, and which the bootstrap runs from."""
-        above = {folder for path in needed for folder in ("/", *parents(path))}
-        for path in sorted(above & self.late.keys()):
-            why = "hides what Ignition has written for the bootstrap, since Ignition does not make its filesystem"
-            ctx.refuse(self.late.pop(path), "os.storage.mounts", why, remedy="choose a mount point further below")
-
     def _index_of(self, source: str) -> int | None:
         for index, filesystem in enumerate(self._system.filesystems):
-            if source in names_of(filesystem):
+            names = {filesystem.device}
+            if filesystem.label:
+                names |= {f"LABEL={filesystem.label}", f"/dev/disk/by-label/{filesystem.label}"}
+            if source in names:
                 return index
         return None
 
     def _refused(self, filesystem: ospb.Filesystem, ctx: RenderContext, path: str) -> bool:
         if filesystem.format not in _FORMATS:
-            formats = ", ".join(_FORMATS)
+            formats = ", ".join(sorted(_FORMATS))
             ctx.refuse(path, "os.storage.filesystems", f"Ignition makes only {formats}", remedy="choose one of these")
-        elif is_long_label(filesystem.format, filesystem.label):
-            remedy = f"choose a label of at most {LONGEST_LABELS[filesystem.format]} bytes"
+        elif len(filesystem.label.encode()) > _FORMATS[filesystem.format]:
+            remedy = f"choose a label of at most {_FORMATS[filesystem.format]} bytes"
             why = "has a label that is too long for this kind of filesystem"
             ctx.refuse(path, "os.storage.filesystems.label", why, remedy=remedy)
         elif not filesystem.device.startswith("/dev/"):
             ctx.refuse(path, "os.storage.filesystems", "the device must be a path", remedy=_DEVICE)
-        elif not (filesystem.overwrite or is_partition(filesystem.device)) and names_of(filesystem).isdisjoint(
-            self._allowed
-        ):
+        elif not (filesystem.overwrite or is_partition(filesystem.device)):
             # It does not look for a partition table: one that is on the device would be lost.
             why = "Ignition does not leave alone what is on a disk that is not a partition"
             ctx.refuse(path, "os.storage.filesystems", why, remedy="set overwrite, or name a partition")

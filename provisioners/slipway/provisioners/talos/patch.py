@@ -47,8 +47,8 @@ def apply_patch(documents: list[Any], patch: list[Any]) -> list[Any]:
             )
         index = next((i for i, left in enumerate(result) if _identity(left) == _identity(right)), None)
         if index is None:
-            result += [] if deletes(right) else [_kept(right)]
-        elif deletes(right):
+            result += [] if _deletes(right) else [_kept(right)]
+        elif _deletes(right):
             del result[index]
         else:
             top = () if _identity(right) == _MAIN else (str(right["kind"]),)
@@ -63,8 +63,7 @@ def _identity(document: Any) -> tuple[str, str, str]:
     return str(document.get("apiVersion", "")), kind, str(document.get("name", ""))
 
 
-def deletes(value: Any) -> bool:
-    """Return whether a part of a patch removes what it stands for."""
+def _deletes(value: Any) -> bool:
     return isinstance(value, dict) and value.get(_DELETE) == "delete"
 
 
@@ -87,7 +86,7 @@ def _merge(left: Any, right: Any, path: Path) -> Any:
 def _merge_mappings(left: dict[str, Any], right: dict[str, Any], path: Path) -> dict[str, Any]:
     result = dict(left)
     for key, value in right.items():
-        if deletes(value):
+        if _deletes(value):
             result.pop(key, None)
         else:
             result[key] = _merge(result.get(key), value, (*path, key))
@@ -98,7 +97,7 @@ def _merge_lists(left: list[Any], right: list[Any], path: Path) -> list[Any]:
     result = list(left)
     keys = _BY_KEY.get(path, ())
     for entry in right:
-        if deletes(entry):
+        if _deletes(entry):
             left_over = [old for old in result if not _selected(old, entry)]
             if len(left_over) == len(result):
                 raise ValueError(f"deletes an entry of {'.'.join(path)} that is not there")
@@ -122,8 +121,8 @@ def _selected(entry: Any, selector: dict[str, Any]) -> bool:
 def _kept(value: Any) -> Any:
     """Give a value that is new, without what it deletes."""
     if isinstance(value, dict):
-        return {key: _kept(entry) for key, entry in value.items() if not deletes(entry)}
-    return [_kept(entry) for entry in value if not deletes(entry)] if isinstance(value, list) else value
+        return {key: _kept(entry) for key, entry in value.items() if not _deletes(entry)}
+    return [_kept(entry) for entry in value if not _deletes(entry)] if isinstance(value, list) else value
 
 
 def _is_zero(value: Any) -> bool:

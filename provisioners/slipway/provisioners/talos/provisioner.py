@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, Literal
 
 from slipway.contract.errors import UnsupportedTarget, Violation
-from slipway.contract.source_position import path_text
 from slipway.contract.yaml_limits import SHORT, limits_together
 from slipway.provisioners.talos import material as secret
 from slipway.provisioners.talos.capabilities import PATCH, formats
@@ -18,7 +16,6 @@ from slipway.provisioners.talos.kubelet import kubelet, labels, static_pods
 from slipway.provisioners.talos.material import Material
 from slipway.provisioners.talos.naming import names
 from slipway.provisioners.talos.patch import apply_patch
-from slipway.provisioners.talos.patch_types import patch_mistakes
 from slipway.provisioners.talos.versions import BY_FORMAT, TalosVersion
 from slipway.provisioners.talos.yaml_text import WRITTEN, emit, read_kubernetes, read_patch
 from slipway.sdk import RenderContext, UserData
@@ -31,10 +28,6 @@ from slipway.v1alpha1 import provisioner_service_pb2 as provisionerpb
 _CONTROL_PLANES = (clusterpb.ROLE_INIT, clusterpb.ROLE_CONTROL_PLANE)
 _UNUSED_BY_WORKERS: tuple[Literal["control_plane", "etcd"], ...] = ("control_plane", "etcd")
 """What a worker's spec may hold, as it may share it with its control plane, without effect on the worker."""
-
-_CORRECT = "correct the patch: YAML of a strategic merge, as talosctl takes it"
-_MOST = 20
-"""Mistakes that are reported of one patch."""
 
 
 class TalosProvisioner:
@@ -103,27 +96,14 @@ def _documents(
 
 
 def _patched(documents: list[Any], bundle: bundlepb.BootstrapBundle, ctx: RenderContext) -> list[Any]:
-    limits, version = limits_together(SHORT), BY_FORMAT[ctx.format.format]
+    limits = limits_together(SHORT)
     for index, extension in enumerate(bundle.extensions):
         path = f"extensions[{index}].content"
         try:
-            patch = read_patch(ctx.content(extension.content, path), limits)
+            documents = apply_patch(documents, read_patch(ctx.content(extension.content, path), limits))
         except ValueError as error:
-            ctx.refuse(path, f"ext.{PATCH}", str(error), remedy=_CORRECT)
-            continue
-        wrong = list(islice(patch_mistakes(patch, version), _MOST))
-        for mistake in wrong:
-            where = path_text(mistake.path)
-            if mistake.certain:
-                ctx.refuse(f"{path}:{where}", f"ext.{PATCH}", mistake.message, remedy=_CORRECT)
-            else:
-                ctx.remark("PATCH_DOUBTFUL", f"{where}: {mistake.message}", path=path)
-        if any(mistake.certain for mistake in wrong):
-            continue
-        try:
-            documents = apply_patch(documents, [document.value for document in patch])
-        except ValueError as error:
-            ctx.refuse(path, f"ext.{PATCH}", str(error), remedy=_CORRECT)
+            remedy = "correct the patch: YAML of a strategic merge, as talosctl takes it"
+            ctx.refuse(path, f"ext.{PATCH}", str(error), remedy=remedy)
     return documents
 
 

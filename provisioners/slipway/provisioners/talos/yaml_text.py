@@ -5,13 +5,12 @@ is not plainly a word is therefore quoted. Numbers in a user's own patch keep th
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import yaml
 
 from slipway.contract.source_position import SourceError
-from slipway.contract.yaml_document import Document
 from slipway.contract.yaml_limits import SHORT, Limits
 from slipway.contract.yaml_scalars import plain_value
 from slipway.contract.yaml_source import load_documents
@@ -78,10 +77,10 @@ def read_kubernetes(data: bytes, limits: Limits = WRITTEN) -> list[Any]:
     Raises:
         ValueError: it is no YAML, or beyond the limits, without any of its text in the message.
     """
-    return [document.value for document in _read(data, limits, keep_spelling=False)]
+    return _read(data, limits, keep_spelling=False)
 
 
-def read_patch(data: bytes, limits: Limits = SHORT) -> Sequence[Document]:
+def read_patch(data: bytes, limits: Limits = SHORT) -> list[Any]:
     """Give the documents of a stream; bare scalars but text, true, false and null keep their spelling.
 
     Raises:
@@ -90,7 +89,7 @@ def read_patch(data: bytes, limits: Limits = SHORT) -> Sequence[Document]:
     return _read(data, limits, keep_spelling=True)
 
 
-def _read(data: bytes, limits: Limits, *, keep_spelling: bool) -> Sequence[Document]:
+def _read(data: bytes, limits: Limits, *, keep_spelling: bool) -> list[Any]:
     try:
         text = data.decode()
         read = load_documents(text, file="", limits=limits)
@@ -101,7 +100,7 @@ def _read(data: bytes, limits: Limits, *, keep_spelling: bool) -> Sequence[Docum
         raise ValueError("is not UTF-8") from None
     except SourceError as error:
         raise ValueError("is not YAML that can be read: " + "; ".join(p.message for p in error.problems)) from None
-    return read
+    return [document.value for document in read]
 
 
 def _spelt(text: str, tag: str | None, plain: bool) -> str | bool | None:  # noqa: FBT001 - ScalarReader's shape

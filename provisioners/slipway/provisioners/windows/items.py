@@ -114,7 +114,7 @@ def _check_names(names: Iterable[str], feature: str, longest: int, ctx: RenderCo
         if len(name) > longest or _FORBIDDEN.search(name) or name.endswith("."):
             ctx.refuse(path, feature, f"is no name that Windows takes: at most {longest} characters, and no signs")
         if name.casefold() in seen:
-            ctx.refuse(path, feature, "is the same name as another one on Windows, where names are not case-sensitive")
+            ctx.refuse(path, feature, "is the same name as another one on Windows, where case means nothing")
         seen.add(name.casefold())
 
 
@@ -145,4 +145,4 @@ def check_paths(system: ospb.OperatingSystem, ctx: RenderContext) -> None:
             ctx.refuse(where, feature, "is no path of Windows: begin it with a drive, as in C:\\")
         first = seen.setdefault(normal(path).rstrip("\\").casefold(), where)
         if first != where:
-            ctx.refuse(where, feature, f"is the same path as {first} on Windows, where names are not case-sensitive")
+            ctx.refuse(where, feature, f"is the same path as {first} on Windows, where case means nothing")

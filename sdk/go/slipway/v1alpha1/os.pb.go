@@ -1170,7 +1170,7 @@ type Partition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Share of the disk in percent.
 	Percentage *uint32 `protobuf:"varint,1,opt,name=percentage,proto3,oneof" json:"percentage,omitempty"`
-	// Size in MiB. No block device of Linux has more than 8 EiB.
+	// Size in MiB.
 	SizeMib *uint64 `protobuf:"varint,2,opt,name=size_mib,json=sizeMib,proto3,oneof" json:"size_mib,omitempty"`
 	// What it is for: "linux", "swap", "raid", "lvm", "fat32", "ntfs", "extended", or a GPT type GUID. Unset means linux.
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
@@ -1245,12 +1245,12 @@ type Filesystem struct {
 	Device *string `protobuf:"bytes,1,opt,name=device,proto3,oneof" json:"device,omitempty"`
 	// Kind, e.g. "ext4", "xfs", "swap".
 	Format *string `protobuf:"bytes,2,opt,name=format,proto3,oneof" json:"format,omitempty"`
-	// Label. A kind of filesystem may hold less: xfs 12 bytes, ext2 to ext4 16, vfat 11, swap 15, btrfs 255.
+	// Label.
 	Label *string `protobuf:"bytes,3,opt,name=label,proto3,oneof" json:"label,omitempty"`
 	// What is on the device is overwritten. Unset means that the filesystem is made only where none exists: a device
 	// with any signature of a filesystem, partition table, RAID or LVM is left alone.
 	Overwrite *bool `protobuf:"varint,5,opt,name=overwrite,proto3,oneof" json:"overwrite,omitempty"`
-	// Further options of the program that makes it. Unless `overwrite` is set, none may name another device.
+	// Further options of the program that makes it.
 	Options []string `protobuf:"bytes,7,rep,name=options,proto3" json:"options,omitempty"`
 	// Partition of a disk, in the place of `device`. A bundle never has it: Slipway names the device.
 	Partition *PartitionReference `protobuf:"bytes,8,opt,name=partition,proto3,oneof" json:"partition,omitempty"`
@@ -1450,7 +1450,7 @@ type Mount struct {
 	// What is mounted: a device, "LABEL=...", "UUID=...", or a name such as "tmpfs". Exactly one of `source` and `partition`
 	// is set in a spec; in a bundle it is always the source.
 	Source *string `protobuf:"bytes,1,opt,name=source,proto3,oneof" json:"source,omitempty"`
-	// Where: an absolute path, in its shortest form. "none" for swap.
+	// Where. "none" for swap.
 	Path *string `protobuf:"bytes,2,opt,name=path,proto3,oneof" json:"path,omitempty"`
 	// Kind of the filesystem. Unset means "auto".
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
@@ -2140,13 +2140,10 @@ type Proxy struct {
 	HttpsProxy *string `protobuf:"bytes,2,opt,name=https_proxy,json=httpsProxy,proto3,oneof" json:"https_proxy,omitempty"`
 	// Hosts, domains and networks that are reached directly. Of a machine in a cluster the list goes on with what nodes
 	// must reach directly: the endpoint, the networks of pods and services, the machine itself, `.svc`, the cluster's
-	// domain and the metadata service. Addresses that only the machine knows: see `own_addresses`.
+	// domain and the metadata service.
 	NoProxy []string `protobuf:"bytes,3,rep,name=no_proxy,json=noProxy,proto3" json:"no_proxy,omitempty"`
 	// Nothing is added to `no_proxy`. It is for people who write a spec: a bundle never has it.
 	NoProxyOnly *bool `protobuf:"varint,4,opt,name=no_proxy_only,json=noProxyOnly,proto3,oneof" json:"no_proxy_only,omitempty"`
-	// `no_proxy` goes on with the addresses that the machine itself has when the list is written there. Slipway sets it
-	// unless `no_proxy_only` is set. A provisioner whose system takes a fixed text only has no use for it.
-	OwnAddresses *bool `protobuf:"varint,5,opt,name=own_addresses,json=ownAddresses,proto3,oneof" json:"own_addresses,omitempty"`
 	// Where it was written.
 	Origin        *Origin `protobuf:"bytes,15,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2207,13 +2204,6 @@ func (x *Proxy) GetNoProxy() []string {
 func (x *Proxy) GetNoProxyOnly() bool {
 	if x != nil && x.NoProxyOnly != nil {
 		return *x.NoProxyOnly
-	}
-	return false
-}
-
-func (x *Proxy) GetOwnAddresses() bool {
-	if x != nil && x.OwnAddresses != nil {
-		return *x.OwnAddresses
 	}
 	return false
 }
@@ -3134,14 +3124,14 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\a_deviceB\r\n" +
 	"\v_table_typeB\f\n" +
 	"\n" +
-	"_overwrite\"\xa0\x02\n" +
+	"_overwrite\"\x8a\x02\n" +
 	"\tPartition\x12<\n" +
 	"\n" +
 	"percentage\x18\x01 \x01(\rB\x17\x8a\xb5\x18\v.percentage\x9a\xb5\x18\x04(\x010dH\x00R\n" +
-	"percentage\x88\x01\x01\x125\n" +
-	"\bsize_mib\x18\x02 \x01(\x04B\x15\x8a\xb5\x18\x05.size\x9a\xb5\x18\b0\xff\xff\xff\xff\xff\xff\x01H\x01R\asizeMib\x88\x01\x01\x128\n" +
-	"\x04type\x18\x03 \x01(\tB\x1f\x8a\xb5\x18\x05.type\x9a\xb5\x18\x12\x18@\"\x0epartition-typeH\x02R\x04type\x88\x01\x01\x125\n" +
-	"\x05label\x18\x04 \x01(\tB\x1a\x8a\xb5\x18\x06.label\x9a\xb5\x18\f\x18$\"\bone-lineH\x03R\x05label\x88\x01\x01B\r\n" +
+	"percentage\x88\x01\x01\x12)\n" +
+	"\bsize_mib\x18\x02 \x01(\x04B\t\x8a\xb5\x18\x05.sizeH\x01R\asizeMib\x88\x01\x01\x128\n" +
+	"\x04type\x18\x03 \x01(\tB\x1f\x8a\xb5\x18\x05.type\x9a\xb5\x18\x12\x18@\"\x0epartition-typeH\x02R\x04type\x88\x01\x01\x12+\n" +
+	"\x05label\x18\x04 \x01(\tB\x10\x8a\xb5\x18\x06.label\x9a\xb5\x18\x02\x18$H\x03R\x05label\x88\x01\x01B\r\n" +
 	"\v_percentageB\v\n" +
 	"\t_size_mibB\a\n" +
 	"\x05_typeB\b\n" +
@@ -3169,16 +3159,16 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"_partitionB\x11\n" +
 	"\x0f_replace_formatJ\x04\b\x04\x10\x05J\x04\b\x06\x10\aJ\x04\b\t\x10\n" +
 	"R\n" +
-	"cloud_init\"\xa5\x01\n" +
+	"cloud_init\"\x9b\x01\n" +
 	"\x12PartitionReference\x12*\n" +
 	"\x04disk\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\b\x01\x18\x80\x02\"\x06deviceH\x01R\x04disk\x88\x01\x01\x12#\n" +
-	"\x06number\x18\x02 \x01(\rB\t\x9a\xb5\x18\x05(\x010\x80\x01H\x00R\x06number\x12(\n" +
-	"\x05label\x18\x03 \x01(\tB\x10\x9a\xb5\x18\f\x18$\"\bone-lineH\x00R\x05labelB\v\n" +
+	"\x06number\x18\x02 \x01(\rB\t\x9a\xb5\x18\x05(\x010\x80\x01H\x00R\x06number\x12\x1e\n" +
+	"\x05label\x18\x03 \x01(\tB\x06\x9a\xb5\x18\x02\x18$H\x00R\x05labelB\v\n" +
 	"\tpartitionB\a\n" +
-	"\x05_disk\"\xae\x03\n" +
+	"\x05_disk\"\xa1\x03\n" +
 	"\x05Mount\x12.\n" +
-	"\x06source\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-wordH\x00R\x06source\x88\x01\x01\x12/\n" +
-	"\x04path\x18\x02 \x01(\tB\x16\x9a\xb5\x18\x12\b\x01\x18\x80 \"\vmount-pointH\x01R\x04path\x88\x01\x01\x12*\n" +
+	"\x06source\x18\x01 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x04\"\bone-wordH\x00R\x06source\x88\x01\x01\x12\"\n" +
+	"\x04path\x18\x02 \x01(\tB\t\x9a\xb5\x18\x05\b\x01\x18\x80 H\x01R\x04path\x88\x01\x01\x12*\n" +
 	"\x04type\x18\x03 \x01(\tB\x11\x9a\xb5\x18\r\x18\x80\x01\"\bone-wordH\x02R\x04type\x88\x01\x01\x12-\n" +
 	"\aoptions\x18\x04 \x03(\tB\x13\x9a\xb5\x18\x0f\x10@\x18\x80\x04\"\bone-wordR\aoptions\x12G\n" +
 	"\tpartition\x18\a \x01(\v2$.slipway.v1alpha1.PartitionReferenceH\x03R\tpartition\x88\x01\x01\x12%\n" +
@@ -3190,10 +3180,10 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\x05_typeB\f\n" +
 	"\n" +
 	"_partitionB\b\n" +
-	"\x06_checkJ\x04\b\x05\x10\x06J\x04\b\x06\x10\a\"\xbb\x01\n" +
+	"\x06_checkJ\x04\b\x05\x10\x06J\x04\b\x06\x10\a\"\xb3\x01\n" +
 	"\x04Swap\x121\n" +
-	"\x04path\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\x80 \"\rabsolute-pathH\x00R\x04path\x88\x01\x01\x120\n" +
-	"\bsize_mib\x18\x02 \x01(\x04B\x10\x9a\xb5\x18\f\b\x01(\x010\xff\xff\xff\xff\xff\xff\x01H\x01R\asizeMib\x88\x01\x01\x128\n" +
+	"\x04path\x18\x01 \x01(\tB\x18\x9a\xb5\x18\x14\b\x01\x18\x80 \"\rabsolute-pathH\x00R\x04path\x88\x01\x01\x12(\n" +
+	"\bsize_mib\x18\x02 \x01(\x04B\b\x9a\xb5\x18\x04\b\x01(\x01H\x01R\asizeMib\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
 	"\x05_pathB\v\n" +
 	"\t_size_mib\"\x8f\x03\n" +
@@ -3246,20 +3236,18 @@ const file_slipway_v1alpha1_os_proto_rawDesc = "" +
 	"\bTimeZone\x12,\n" +
 	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18@\"\ttime-zoneH\x00R\x04name\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\a\n" +
-	"\x05_name\"\x90\x03\n" +
+	"\x05_name\"\xcc\x02\n" +
 	"\x05Proxy\x123\n" +
 	"\n" +
 	"http_proxy\x18\x01 \x01(\tB\x0f\x9a\xb5\x18\b\x18\x80\x10\"\x03url\x80\x01\x01H\x00R\thttpProxy\x88\x01\x01\x125\n" +
 	"\vhttps_proxy\x18\x02 \x01(\tB\x0f\x9a\xb5\x18\b\x18\x80\x10\"\x03url\x80\x01\x01H\x01R\n" +
 	"httpsProxy\x88\x01\x01\x12/\n" +
 	"\bno_proxy\x18\x03 \x03(\tB\x14\x9a\xb5\x18\x10\x10\x80\x02\x18\x80\x04\"\bone-wordR\anoProxy\x12;\n" +
-	"\rno_proxy_only\x18\x04 \x01(\bB\x12\x8a\xb5\x18\x0e.no_proxy_onlyH\x02R\vnoProxyOnly\x88\x01\x01\x120\n" +
-	"\rown_addresses\x18\x05 \x01(\bB\x06\x9a\xb5\x18\x028\x01H\x03R\fownAddresses\x88\x01\x01\x128\n" +
+	"\rno_proxy_only\x18\x04 \x01(\bB\x12\x8a\xb5\x18\x0e.no_proxy_onlyH\x02R\vnoProxyOnly\x88\x01\x01\x128\n" +
 	"\x06origin\x18\x0f \x01(\v2\x18.slipway.v1alpha1.OriginB\x06\x9a\xb5\x18\x028\x01R\x06originB\r\n" +
 	"\v_http_proxyB\x0e\n" +
 	"\f_https_proxyB\x10\n" +
-	"\x0e_no_proxy_onlyB\x10\n" +
-	"\x0e_own_addresses\"\xdb\x01\n" +
+	"\x0e_no_proxy_only\"\xdb\x01\n" +
 	"\x12TrustedCertificate\x12,\n" +
 	"\x04name\x18\x01 \x01(\tB\x13\x9a\xb5\x18\x0f\b\x01\x18?\"\tdns-labelH\x00R\x04name\x88\x01\x01\x12T\n" +
 	"\vcertificate\x18\x02 \x01(\v2\x19.slipway.v1alpha1.ContentB\x17\x9a\xb5\x18\x13\b\x01\"\x0fpem-certificateR\vcertificate\x128\n" +

@@ -316,7 +316,7 @@ type Command struct {
 	Timeout *durationpb.Duration `protobuf:"bytes,4,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// How often it is tried again after a failure, 10 seconds apart. Unset: never.
 	Retries *uint32 `protobuf:"varint,5,opt,name=retries,proto3,oneof" json:"retries,omitempty"`
-	// The machine reboots after it succeeded; the steps after it run after the reboot.
+	// The machine reboots after it succeeded; the steps behind it run after the reboot.
 	Reboot *bool `protobuf:"varint,6,opt,name=reboot,proto3,oneof" json:"reboot,omitempty"`
 	// Its output must not be kept in any record.
 	RedactOutput *bool `protobuf:"varint,7,opt,name=redact_output,json=redactOutput,proto3,oneof" json:"redact_output,omitempty"`

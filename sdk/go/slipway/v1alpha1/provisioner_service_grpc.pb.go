@@ -63,7 +63,7 @@ type ProvisionerServiceClient interface {
 	// Deadline 10 seconds; work must stop when the caller cancels.
 	//
 	// It fails with FAILED_PRECONDITION / UNSUPPORTED_FEATURE and the bundle's field paths when the bundle uses anything
-	// that the format does not declare, or does not support in this form; the bootstrapper then lowers those items and
+	// that the format does not declare, or that it cannot honour after all; the bootstrapper then lowers those items and
 	// calls once more. It never leaves anything out in silence. A program without a walk of its own over the bundle may
 	// rely on `required_features` for that: every id that is in use is in it, as long as `features_computed` is set.
 	Render(ctx context.Context, in *RenderRequest, opts ...grpc.CallOption) (*RenderResponse, error)
@@ -112,7 +112,7 @@ type ProvisionerServiceServer interface {
 	// Deadline 10 seconds; work must stop when the caller cancels.
 	//
 	// It fails with FAILED_PRECONDITION / UNSUPPORTED_FEATURE and the bundle's field paths when the bundle uses anything
-	// that the format does not declare, or does not support in this form; the bootstrapper then lowers those items and
+	// that the format does not declare, or that it cannot honour after all; the bootstrapper then lowers those items and
 	// calls once more. It never leaves anything out in silence. A program without a walk of its own over the bundle may
 	// rely on `required_features` for that: every id that is in use is in it, as long as `features_computed` is set.
 	Render(context.Context, *RenderRequest) (*RenderResponse, error)

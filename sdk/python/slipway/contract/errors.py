@@ -301,7 +301,7 @@ class DeadlineExceeded(TimedOut):
 
 
 class ProvisionerFailed(SlipwayError):
-    """A provisioner broke the contract, for example by a wrong tag, hash, format or size."""
+    """A provisioner broke the contract (wrong tag, hash, format or size) or failed with no reason."""
 
     reason = Reason.PROVISIONER_FAILED
 

@@ -20,18 +20,12 @@ class Grammar:
     """A grammar: how it is described to people, and how it is checked.
 
     `expression` is the regular expression that a whole text must match, where that is all there is to it, else "".
-    `explain` gives what is wrong with a text where that is more than the description says, else "".
     """
 
     name: str
     description: str
     check: Check
     expression: str = ""
-    explain: Callable[[str], str] = lambda _: ""
-
-    def mistake(self, text: str) -> str:
-        """Return what is wrong with a text that does not match."""
-        return self.explain(text) or f"must be {self.description}"
 
 
 _LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -70,37 +64,22 @@ def absolute_path(text: str) -> bool:
     if _CONTROL.search(text) or text.count("/") + text.count("\\") > MOST_PATH_PARTS:
         return False
     if _WINDOWS.fullmatch(text):
-        return not _windows_mistake(text) and not {"", ".", ".."} & set(_windows_parts(text))
+        parts = re.split(r"[\\/]", text[3:])
+        return not any(
+            part in {"", ".", ".."}
+            or part != part.rstrip(" .")
+            or _WINDOWS_DEVICES.fullmatch(part)
+            or _WINDOWS_SHORT.fullmatch(part)
+            for part in parts
+        )
     if not text.startswith("/") or text == "/":
         return False
     return all(part not in {"", ".", ".."} for part in text[1:].split("/"))
 
 
-def _windows_parts(path: str) -> list[str]:
-    return re.split(r"[\\/]", path[3:])
-
-
-def _windows_mistake(text: str) -> str:
-    """Return why Windows takes no path, or another one than this, though its form is that of one; else ""."""
-    if not _WINDOWS.fullmatch(text):
-        return ""
-    for part in _windows_parts(text):
-        if _WINDOWS_DEVICES.fullmatch(part):
-            return "has a part that Windows reserves for a device, such as CON, NUL or COM1, with any extension"
-        if _WINDOWS_SHORT.fullmatch(part):
-            return "has a part in the form of a short name, such as PROGRA~1: write the long name"
-        if part not in {"", ".", ".."} and part != part.rstrip(" ."):
-            return "has a part that ends in a dot or a space, which Windows removes"
-    return ""
-
-
 def is_windows_path(text: str) -> bool:
     """Return whether an absolute path is one of Windows."""
     return not text.startswith("/")
-
-
-def _mount_point(text: str) -> bool:
-    return text in {"/", "none"} or (absolute_path(text) and not is_windows_path(text))
 
 
 def _cidr(text: str) -> bool:
@@ -154,7 +133,6 @@ _GRAMMARS = [
         f'an absolute path of at most {MOST_PATH_PARTS} parts, none of them empty, "." or "..", such as /etc/hosts or '
         "C:\\k\\config",
         absolute_path,
-        explain=_windows_mistake,
     ),
     _regular(
         "account-name",
@@ -234,12 +212,6 @@ _GRAMMARS = [
         "media-type",
         "a media type such as application/yaml",
         r"[a-z0-9.+-]+/[a-z0-9.+-]+(; ?[a-z0-9-]+=[A-Za-z0-9._-]+)?",
-    ),
-    Grammar(
-        "mount-point",
-        f'an absolute path of Linux of at most {MOST_PATH_PARTS} parts, none of them empty, "." or "..", such as '
-        '/data, or "none" for swap',
-        _mount_point,
     ),
     _regular(
         "node-name",

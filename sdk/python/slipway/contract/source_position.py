@@ -40,7 +40,6 @@ class SourceProblem:
         path: field path in text form; "" for the document as a whole.
         message: what is wrong and what to do, without any value.
         code: what is wrong, for programs; "" where no program asks.
-        sample: a plausible value of the right type, as it is written in YAML; "" where there is none.
     """
 
     file: str
@@ -48,7 +47,6 @@ class SourceProblem:
     path: str
     message: str
     code: str = field(default="", compare=False)
-    sample: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """Give `file:line:column: path: message`, as compilers do."""

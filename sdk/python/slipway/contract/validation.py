@@ -117,7 +117,7 @@ def _text(rules: optionspb.FieldRules, value: str | bytes, where: str) -> Iterat
     elif rules.required and size == 0:
         yield Violation(where, "must not be empty", remedy="set it")
     elif rules.format and isinstance(value, str) and value and not grammars()[rules.format].check(value):
-        yield Violation(where, grammars()[rules.format].mistake(value))
+        yield Violation(where, f"must be {grammars()[rules.format].description}")
 
 
 def _grammar_of_text(rules: optionspb.FieldRules, message: Message, where: str) -> Iterator[Violation]:
@@ -126,7 +126,7 @@ def _grammar_of_text(rules: optionspb.FieldRules, message: Message, where: str) 
         return
     literal = _literal(message)
     if literal is not None and not grammars()[rules.format].check(literal[1]):
-        yield Violation(f"{where}.{literal[0]}", grammars()[rules.format].mistake(literal[1]))
+        yield Violation(f"{where}.{literal[0]}", f"must be {grammars()[rules.format].description}")
 
 
 def _literal(message: Message) -> tuple[str, str] | None:

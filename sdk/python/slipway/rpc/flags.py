@@ -22,34 +22,20 @@ _OPTIONS = (
     click.option(
         "--tls-cert-dir",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Directory with tls.crt, tls.key and ca.crt; reloaded when the files change.",
+        help="Directory with tls.crt, tls.key and ca.crt; followed when the files change.",
     ),
     click.option("--insecure", is_flag=True, default=None, help="Serve without TLS, on a loopback address only."),
     click.option("--trust-domain", help="Trust domain of the SPIFFE ids. Default: slipway."),
-    click.option(
-        "--registry-address",
-        metavar="HOST:PORT",
-        help="The registry: provisioners register there, and other servers find provisioners there. Default: none.",
-    ),
+    click.option("--registry-address", metavar="HOST:PORT", help="The registry."),
     click.option(
         "--health-address", metavar="HOST:PORT", help="Serve health alone, without TLS, for probes of a kubelet."
     ),
     click.option("--metrics-address", metavar="HOST:PORT", help="Serve Prometheus metrics by HTTP."),
     click.option("--otlp-endpoint", metavar="URL", help="Send traces and metrics by OTLP (slipway-sdk[otlp])."),
-    click.option(
-        "--log-format",
-        type=click.Choice(["auto", "json", "console"]),
-        help="Form of log lines; auto: console on a terminal, else json. Default: auto.",
-    ),
-    click.option(
-        "--log-level",
-        type=click.Choice(["debug", "info", "warning", "error"]),
-        help="Least level that is logged. Default: info.",
-    ),
-    click.option("--production/--no-production", default=None, help="Serve no gRPC reflection by default."),
-    click.option(
-        "--reflection/--no-reflection", default=None, help="Serve gRPC reflection. Default: not with --production."
-    ),
+    click.option("--log-format", type=click.Choice(["auto", "json", "console"]), help="Default: auto."),
+    click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="Default: info."),
+    click.option("--production/--no-production", default=None, help="No reflection unless said."),
+    click.option("--reflection/--no-reflection", default=None, help="Serve gRPC reflection."),
     click.option("--max-concurrent-calls", type=int, help="Unary calls in flight. Default: 64."),
     click.option("--drain-propagation-seconds", type=float, help="Wait after NOT_SERVING. Default: 5, insecure 0."),
     click.option("--drain-grace-seconds", type=float, help="Time for calls in flight at the end. Default: 20."),

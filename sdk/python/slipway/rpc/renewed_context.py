@@ -36,7 +36,7 @@ class RenewedContext:
                 self._current = self._load()
         except OSError:
             # Half of a pair was replaced: the older pair serves until the other half is.
-            _log.warning("certificate unreadable, last valid one kept")
+            _log.warning("the certificate cannot be read; going on with the last one")
         connection.context = self._current
 
     def _load(self) -> ssl.SSLContext:

@@ -186,9 +186,7 @@ class RpcServer:
         if self.settings.serves_reflection:
             from grpc_reflection.v1alpha import reflection  # noqa: PLC0415  # off in production
 
-            from slipway.rpc.reflection import ReflectionPool  # noqa: PLC0415
-
-            reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server, pool=ReflectionPool())
+            reflection.enable_server_reflection([*names, reflection.SERVICE_NAME], server)
         return server
 
     def _bind(self, server: grpc.aio.Server, address: str, *, plain: bool) -> int:

@@ -214,7 +214,7 @@ def _check_values(bundle: bundlepb.BootstrapBundle) -> None:
         raise BundleInvalid("the bundle has values that are not known", violations=unknown)
     times = bounded(time_violations(bundle))
     if times:
-        raise BundleInvalid("the bundle has invalid timestamps or durations", violations=times)
+        raise BundleInvalid("the bundle has points in time or durations that are none", violations=times)
 
 
 def _check_arguments(bundle: bundlepb.BootstrapBundle) -> None:

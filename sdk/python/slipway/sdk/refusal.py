@@ -1,4 +1,4 @@
-"""How a provisioner reports that it does not support something after all.
+"""How a provisioner says that it cannot honour something after all.
 
 What a format declares is coarse; some items turn out to be impossible only when they are rendered. A refusal
 names the item by its field path, so that the bootstrapper can lower just that one and ask once more. The

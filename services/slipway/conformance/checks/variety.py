@@ -77,7 +77,7 @@ async def two_at_once(session: Session, info: provisionerpb.FormatInfo) -> None:
 
 @CHECKS.check_format("RND-019", features=("os.files",))
 async def files_in_places(session: Session, info: provisionerpb.FormatInfo) -> None:
-    """A file lies in each place that an item makes, and in one whose name begins like it."""
+    """A file lies in each place that an item makes, however its path is written."""
     all_hold(await _tried(session, info, [places(await rendered(session, info))], shared=False))
 
 

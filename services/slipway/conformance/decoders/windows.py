@@ -112,9 +112,7 @@ def _check_functions(text: str, calls: Sequence[tuple[str, list[str | bool]]]) -
     for function in ("Write-File", "Add-Folder", "Add-User", "Add-Group"):
         names = [str(values[0]).replace("/", "\\").rstrip("\\").lower() for name, values in calls if name == function]
         if len(set(names)) != len(names):
-            raise UnreadableError(
-                f"two calls of {function} are for one name on Windows, where names are not case-sensitive"
-            )
+            raise UnreadableError(f"two calls of {function} are for one name on Windows, where case means nothing")
 
 
 def _repeated(text: str) -> statepb.Start.ValueType:

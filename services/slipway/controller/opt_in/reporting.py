@@ -28,7 +28,7 @@ def reporting_of(config: Json) -> specpb.Reporting | None:
         if name not in _SINKS:
             meant = did_you_mean(name, _SINKS)
             hint = f"did you mean {meant}?" if meant else f"there are {', '.join(_SINKS)}"
-            raise Halt("SpecInvalid", f"{PATH}: names no sink; {hint}")
+            raise Halt("SpecInvalid", f"{PATH}: has the name of no sink; {hint}")
         if names.count(name) > 1:
             raise Halt("SpecInvalid", f"{PATH}: has {name} twice; remove one of them")
     if not names:

@@ -205,7 +205,9 @@ def test_another_file_of_the_spec_is_refused(lower: LowerSystem, path: str) -> N
     """It would be written over."""
     system = without_image()
     system.files.add(path=path, content=literal(b""))
-    assert [words for _, words in lower(system).refusals] == ["os.containerd needs a file that the spec writes as well"]
+    assert [words for _, words in lower(system).refusals] == [
+        "os.containerd has to write a file that the spec also writes by itself"
+    ]
 
 
 REFUSED = [

@@ -189,7 +189,7 @@ REFUSED = [
             directory=system(users=["a"]).directory, files=[ospb.File(path="/etc/sssd/sssd.conf", owner="root")]
         ),
         "debian",
-        "its own configuration of sssd",
+        "a configuration of sssd of its own",
         "two would be one too many",
     ),
 ]

@@ -62,7 +62,7 @@ async def _no_comment(request: Request, _context: Any) -> None:
 
 
 async def _beside_the_mount(request: Request, _context: Any) -> None:
-    places = [mount.path for mount in request.bundle.os.mounts if mount.path.startswith("/")]
+    places = [mount.path.rstrip("/") for mount in request.bundle.os.mounts if mount.path.endswith("/")]
     for file in request.bundle.os.files:
         if any(file.path.startswith(f"{place}/") for place in places):
             file.path = f"/elsewhere{file.path}"

@@ -61,9 +61,8 @@ def check_limits(request: EngineRequest, bundle: bundlepb.BootstrapBundle) -> No
     check_tokens(request)
     if request.creates_cluster:
         check_component_flags(request, request.remarks.reject)
-    is_windows = request.layout.windows
-    check_kubelet_flags(request, request.remarks.reject, windows=is_windows, imported=request.imported)
-    if not is_windows:
+    check_kubelet_flags(request, request.remarks.reject, windows=request.layout.windows)
+    if not request.layout.windows:
         check_swap(request, bundle.os)
 
 

@@ -11,8 +11,6 @@ from slipway.bootstrapper.engines.kubeadm.request import EngineRequest
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _FLAG = "fail-swap-on"
-_REMEDY = "set failSwapOn: false in kubernetes.node.kubeletConfiguration, or remove the swap"
-_IMPORTED = "set fail-swap-on: false in nodeRegistration.kubeletExtraArgs, or remove the swap"
 _PATCHED = "kubeletconfiguration"
 
 
@@ -20,13 +18,12 @@ def check_swap(request: EngineRequest, os: ospb.OperatingSystem) -> None:
     """Reject swap of the spec's own with which the kubelet does not start."""
     if _is_tolerated(request):
         return
-    remedy = _IMPORTED if request.imported else _REMEDY
     for feature, path in _swaps(os):
         request.remarks.reject(
             feature,
             path,
             "is swap, with which the kubelet does not start",
-            remedy=remedy,
+            remedy="set failSwapOn: false in kubernetes.node.kubeletConfiguration, or remove the swap",
         )
 
 

@@ -78,11 +78,11 @@ class ClassPatches:
             SourceError: a patch cannot be applied, or the variables are wrong.
         """
         spec = self.class_.read(PatchesSpec, "spec")
-        variables = self._variables(spec, holder)
         if not spec.patches:
             return template
         named = (reference.api_version if reference else "") or template.header.api_version
         patched = Patched(template.tree, template.source.root)
+        variables = self._variables(spec, holder)
         changed = False
         for index, patch in enumerate(spec.patches):
             path: FieldPath = ("spec", "patches", index)
@@ -100,16 +100,13 @@ class ClassPatches:
 
     def _variables(self, spec: PatchesSpec, holder: Holder) -> dict[str, Any]:
         path: FieldPath = ("spec", "topology", "variables")
-        own = class_variables.values(
-            self.topology.variables, spec.variables, owner=self.owner, path=path, set_missing=self.set_missing
-        )
+        own = class_variables.values(self.topology.variables, spec.variables, owner=self.owner, path=path)
         overrides = class_variables.values(
             holder.overrides,
             spec.variables,
             owner=self.owner,
             path=(*holder.path, "variables", "overrides"),
             overrides=True,
-            set_missing=self.set_missing,
         )
         cluster = class_variables.of_cluster(self.owner, self.topology, self.network, self.class_)
         builtin: Any = {"cluster": cluster, **holder.builtin}

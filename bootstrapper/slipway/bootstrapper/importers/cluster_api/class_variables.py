@@ -5,11 +5,9 @@ What only a management cluster knows (names that it makes up, the UID, labels th
 
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any
 
 from slipway.bootstrapper.importers.cluster_api.class_kinds import ClassVariable
-from slipway.bootstrapper.importers.cluster_api.class_schemas import mistakes
 from slipway.bootstrapper.importers.cluster_api.cluster_kinds import ClusterNetwork, Topology, Variable
 from slipway.bootstrapper.importers.cluster_api.objects import ManifestObject
 from slipway.bootstrapper.importers.go_template_dialect import NOBODY_KNOWS, UNKNOWN
@@ -24,14 +22,13 @@ class VariableError(ValueError):
     """There is no such variable; the message repeats no value."""
 
 
-def values(  # noqa: PLR0913  # what a value depends on, all by name
+def values(
     given: list[Variable],
     definitions: list[ClassVariable],
     *,
     owner: ManifestObject,
     path: FieldPath,
     overrides: bool = False,
-    set_missing: bool = False,
 ) -> dict[str, Any]:
     """Give the values of variables, with the defaults of their schemas.
 
@@ -41,10 +38,9 @@ def values(  # noqa: PLR0913  # what a value depends on, all by name
         owner: the Cluster.
         path: place of the values in it.
         overrides: whether they are for some machines only, so that a variable that is not there gets no default.
-        set_missing: texts may hold placeholders, whose form need not be that of a schema.
 
     Raises:
-        SourceError: a variable is not defined, is there twice, is required and not there, or breaks its schema.
+        SourceError: a variable is not defined, is there twice, or is required and not there.
     """
     known = {each.name: each for each in definitions}
     problems = list(_unknown(given, known, owner, path))
@@ -58,11 +54,6 @@ def values(  # noqa: PLR0913  # what a value depends on, all by name
         holder = {name: result[name]} if name in result else {}
         _set_defaults(holder, {"properties": {name: schema}})
         result[name] = holder[name]
-    for index, each in enumerate(given):
-        if each.name in known:
-            schema = known[each.name].open_api
-            broken = mistakes(result[each.name], schema, (*path, index, "value"), set_missing=set_missing)
-            problems += [replace(owner.problem(place, message), sample=sample) for place, message, sample in broken]
     if problems:
         raise SourceError(problems)
     return result

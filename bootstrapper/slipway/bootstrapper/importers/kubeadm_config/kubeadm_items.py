@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from slipway.bootstrapper.importers.foreign import Foreign, Unfit
+from slipway.bootstrapper.importers.foreign import Foreign
 
 _TOKEN = re.compile(r"[a-z0-9]{6}\.[a-z0-9]{16}")
 
@@ -72,8 +72,7 @@ class BootstrapToken(Foreign):
     @classmethod
     def _form(cls, value: str) -> str:
         if not _TOKEN.fullmatch(value):
-            message = "not a bootstrap token: six and sixteen of a-z and 0-9, with a dot between"
-            raise Unfit(message, sample="abcdef.0123456789abcdef")
+            raise ValueError("not a bootstrap token: six and sixteen of a-z and 0-9, with a dot between")
         return value
 
     @field_validator("expires")
@@ -84,7 +83,7 @@ class BootstrapToken(Foreign):
         except ValueError:
             zoned = False
         if not zoned:
-            raise Unfit("not a time: write it like 2030-01-31T12:00:00Z", sample='"2030-01-31T12:00:00Z"')
+            raise ValueError("not a time: write it like 2030-01-31T12:00:00Z")
         return value
 
 

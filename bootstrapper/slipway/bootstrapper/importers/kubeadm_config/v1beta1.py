@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from slipway.bootstrapper.importers.foreign import Foreign, Unfit, read
+from slipway.bootstrapper.importers.foreign import Foreign, read
 from slipway.bootstrapper.importers.kubeadm_config import v1beta2
 from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import (
     ApiEndpoint,
@@ -43,7 +43,7 @@ from slipway.contract.yaml_document import Source
 
 def _whole_seconds(text: str) -> str:
     if parse_duration(text).seconds >= 2**31:
-        raise Unfit("not a duration: write it like 30s, 5m or 1h30m", sample="5m")
+        raise ValueError("not a duration: write it like 30s, 5m or 1h30m")
     return text
 
 

@@ -9,9 +9,6 @@ from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import secret_pb2 as secretpb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
-_ON_EVERY_IMAGE = "root"
-_ONLY_WHEN_MADE = ("gecos", "groups", "home_dir", "inactive", "primary_group", "shell")
-_NO_EFFECT = "has no effect, as today: cloud-init sets it only for an account that it makes itself, and root is there"
 _REPEATED = "another entry has the same name: write what both say into one entry"
 _IGNITION_LOCKS = {
     True: ("LOCK_HONOURED", "today's ignition output leaves the password usable; here it is locked"),
@@ -30,7 +27,7 @@ def set_accounts(context: Context, place: Place, users: list[User], spec: specpb
             if not keep_repeated_user(context, here, user, spec):
                 context.findings.refuse(here.at("name"), _REPEATED)
         elif not is_bare and not keep_user(context, here, user, spec):
-            os.users.append(_user(context, here, _as_today(context, here, user)))
+            os.users.append(_user(context, here, user))
         if not is_bare:
             named.add(user.name)
     # Today's renderer gives no machine an account that has ended: where a system cannot, the machine is not refused.
@@ -42,25 +39,11 @@ def set_accounts(context: Context, place: Place, users: list[User], spec: specpb
     # cloud-init takes a list of users for the whole list: the image's own user is not made.
     os.default_user = ospb.DEFAULT_USER_OMIT
     message = (
-        "cloud-init does not create the image's own user when users are named, and this is kept; every other format "
-        "leaves the image's own user as it is"
+        "where users are named cloud-init does not create the image's own user, and so it is here, as today; every "
+        "other format leaves the image's own user as it is"
     )
     context.findings.warn(place, "DEFAULT_USER_OMITTED", message)
     return ["os.default_user", "os.default_user.omit", *ended]
-
-
-def _as_today(context: Context, place: Place, user: User) -> User:
-    """Give a user without what today's cloud-init does not look at, since the image has the account.
-
-    Of all images only root is known to be there. Source: cloud-init, cloudinit/distros/__init__.py (add_user).
-    """
-    if context.format != CLOUD_CONFIG or context.windows or user.name != _ON_EVERY_IMAGE:
-        return user
-    ignored = [name for name in _ONLY_WHEN_MADE if getattr(user, name)]
-    for name in ignored:
-        here = place.at(User.model_fields[name].alias or name)
-        context.findings.warn(here, "NO_EFFECT", _NO_EFFECT)
-    return user.model_copy(update=dict.fromkeys(ignored))
 
 
 def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[str]:
@@ -68,8 +51,8 @@ def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[
     os.default_user = ospb.DEFAULT_USER_KEEP
     if any(user.name == IMAGES_OWN_USER for user in os.users):
         message = (
-            "for cloud-init this name is the image's own user, which may use sudo, and this is kept; other formats "
-            "create an account of this name"
+            "cloud-init means the image's own user by this name and lets it use sudo, as today; every other format "
+            "makes an account of this name"
         )
         context.findings.warn(place, "DEFAULT_USER_NAMED", message)
     return ["os.default_user"]
@@ -78,14 +61,14 @@ def _keep_own(context: Context, place: Place, os: ospb.OperatingSystem) -> list[
 def _user(context: Context, place: Place, user: User) -> ospb.User:
     item = ospb.User(name=context.plain(place.at("name"), user.name), origin=place.origin())
     texts = (
-        ("gecos", "gecos", user.gecos, context.plain),
-        ("home", "homeDir", user.home_dir, context.path),
-        ("shell", "shell", user.shell, context.path),
-        ("primary_group", "primaryGroup", user.primary_group, context.plain),
+        ("gecos", "gecos", user.gecos),
+        ("home", "homeDir", user.home_dir),
+        ("shell", "shell", user.shell),
+        ("primary_group", "primaryGroup", user.primary_group),
     )
-    for name, key, text, read in texts:
+    for name, key, text in texts:
         if text:
-            setattr(item, name, read(place.at(key), text))
+            setattr(item, name, context.plain(place.at(key), text))
     if user.groups:
         groups = context.plain(place.at("groups"), user.groups)
         item.groups.extend(name.strip() for name in groups.split(",") if name.strip())

@@ -18,7 +18,6 @@ from slipway.bootstrapper.importers.jinja import CLOUD_CONFIG_INDENT, Piece
 from slipway.bootstrapper.importers.mapping.literal_block import from_literal_block, pieces_from_literal_block
 from slipway.bootstrapper.importers.mapping.place import Findings, Place
 from slipway.bootstrapper.importers.metadata_variables import FilledIn
-from slipway.bootstrapper.importers.paths import normal_path
 from slipway.bootstrapper.lowering.fact_table import read_row
 from slipway.bootstrapper.lowering.facts import has_source
 from slipway.v1alpha1 import cluster_pb2 as clusterpb
@@ -48,12 +47,6 @@ _BY_COMMAND = (
     "write the value itself, or have a command of preKubeadmCommands set it: cloud-init fills in what is there"
 )
 _IN_PLACE = "write the value itself"
-
-_SIMPLIFIED = (
-    "PATH_SIMPLIFIED",
-    "repeated and trailing slashes, and parts that are . or .., are left out of the path",
-)
-_FROM_ROOT = ("PATH_FROM_ROOT", "a path without a slash in front begins at the root of the machine, as today")
 
 EXECUTES = "equinix"
 """The infrastructure whose provider does. Source: the client of Cluster API Provider Packet."""
@@ -106,27 +99,6 @@ class Context:
             self.findings.refuse(place, f"{_OF_THE_MACHINE}; {remedy}")
             return text
         return "".join(part.text for part in parts)
-
-    def written_path(self, path: str) -> str:
-        """Give the path of a file as the systems of today read it: cloud-init takes it from the root."""
-        from_root = self.format == CLOUD_CONFIG and not self.windows and path
-        return normal_path(f"/{path}" if from_root else path)
-
-    def path(self, place: Place, text: str, *, form: Callable[[str], str] = normal_path) -> str:
-        """Read a path, in its shortest form; or what `form` makes of it."""
-        return self.simplified(place, self.plain(place, text), form=form)
-
-    def simplified(self, place: Place, path: str, *, form: Callable[[str], str] = normal_path) -> str:
-        """Give a path that was read in its shortest form, or what `form` makes of it; note where that differs."""
-        simple = form(path)
-        if simple != path:
-            code, message = _SIMPLIFIED if path.startswith("/") else _FROM_ROOT
-            self.findings.inform(place, code, message)
-        return simple
-
-    def path_in_kubeadm(self, place: Place, text: str, *, form: Callable[[str], str] = normal_path) -> str:
-        """Read a path of kubeadm's file; see path."""
-        return form(self.plain_in_kubeadm(place, text))
 
     def is_of_machine(self, text: str) -> bool:
         """Return whether a text holds what only the machine knows."""

@@ -5,8 +5,8 @@ from google.protobuf import duration_pb2
 from slipway.bootstrapper.importers.kubeadm_config.kubeadm_items import EnvVar, HostPathMount
 from slipway.bootstrapper.importers.kubeadm_config.v1beta2 import Arg, ClusterConfiguration, Component, Etcd
 from slipway.bootstrapper.importers.mapping.context import Context
+from slipway.bootstrapper.importers.mapping.files import normal_path
 from slipway.bootstrapper.importers.mapping.place import Place
-from slipway.bootstrapper.importers.paths import normal_volume
 from slipway.v1alpha1 import kubernetes_pb2 as kubernetespb
 from slipway.v1alpha1 import spec_pb2 as specpb
 
@@ -57,7 +57,7 @@ def _set_options(context: Context, place: Place, config: ClusterConfiguration, o
         gate = context.plain_in_kubeadm(place.at("featureGates", name), name)
         options.feature_gates.add(name=gate, enabled=enabled)
     if config.certificates_dir:
-        options.certificates_directory = context.path_in_kubeadm(place.at("certificatesDir"), config.certificates_dir)
+        options.certificates_directory = context.plain_in_kubeadm(place.at("certificatesDir"), config.certificates_dir)
     if config.certificate_validity_period_days is not None:
         options.certificate_validity.CopyFrom(_days(config.certificate_validity_period_days))
     local = config.etcd.local if config.etcd is not None and config.etcd.external is None else None
@@ -95,8 +95,8 @@ def arguments(context: Context, place: Place, args: list[Arg]) -> list[kubernete
 def _volume(context: Context, place: Place, volume: HostPathMount) -> kubernetespb.HostPathVolume:
     item = kubernetespb.HostPathVolume(
         name=context.plain_in_kubeadm(place.at("name"), volume.name),
-        host_path=context.path_in_kubeadm(place.at("hostPath"), volume.host_path, form=normal_volume),
-        mount_path=context.path_in_kubeadm(place.at("mountPath"), volume.mount_path, form=normal_volume),
+        host_path=context.plain_in_kubeadm(place.at("hostPath"), _volume_path(volume.host_path)),
+        mount_path=context.plain_in_kubeadm(place.at("mountPath"), _volume_path(volume.mount_path)),
     )
     if volume.read_only is not None:
         item.read_only = volume.read_only
@@ -122,19 +122,21 @@ def _set_etcd(context: Context, place: Place, etcd: Etcd, kubernetes: kubernetes
         external = kubernetes.etcd.external
         here = place.at("external")
         external.endpoints.extend(plain_texts(context, here.at("endpoints"), etcd.external.endpoints))
-        external.ca_file = context.path_in_kubeadm(here.at("caFile"), etcd.external.ca_file)
-        external.cert_file = context.path_in_kubeadm(here.at("certFile"), etcd.external.cert_file)
-        external.key_file = context.path_in_kubeadm(here.at("keyFile"), etcd.external.key_file)
+        files = {
+            "ca_file": etcd.external.ca_file,
+            "cert_file": etcd.external.cert_file,
+            "key_file": etcd.external.key_file,
+        }
+        _set_texts(context, here, external, files)
     elif etcd.local is not None:
         config, here = etcd.local, place.at("local")
         local = kubernetespb.LocalEtcd()
         texts = {
             "image_repository": config.image_repository,
             "image_tag": config.image_tag,
+            "data_dir": config.data_dir,
         }
         _set_texts(context, here, local, texts)
-        if config.data_dir:
-            local.data_dir = context.path_in_kubeadm(here.at("dataDir"), config.data_dir)
         local.arguments.extend(arguments(context, here.at("extraArgs"), config.extra_args))
         local.environment.extend(_environment(context, here.at("extraEnvs"), config.extra_envs or []))
         if not local.ByteSize():
@@ -188,7 +190,7 @@ def known_text(context: Context, place: Place, text: str, field: str, options: s
 def _set_texts(
     context: Context,
     place: Place,
-    item: kubernetespb.Addon | kubernetespb.LocalEtcd,
+    item: kubernetespb.Addon | kubernetespb.LocalEtcd | kubernetespb.ExternalEtcd,
     texts: dict[str, str],
 ) -> None:
     """Set the texts that are not empty."""
@@ -197,3 +199,8 @@ def _set_texts(
             first, *others = name.split("_")
             key = first + "".join(map(str.title, others))
             setattr(item, name, context.plain_in_kubeadm(place.at(key), text))
+
+
+def _volume_path(path: str) -> str:
+    """Give a path of a volume in its shortest form; one with a part that is ".." stays: Kubernetes refuses it."""
+    return path if ".." in path.split("/") else normal_path(path)

@@ -8,8 +8,6 @@ from slipway.bootstrapper.importers.kubeadm_config.os_items import DiskSetup, Fi
 from slipway.bootstrapper.importers.mapping.context import CLOUD_CONFIG, IGNITION, Context
 from slipway.bootstrapper.importers.mapping.place import Place
 from slipway.bootstrapper.importers.mapping.raw_items import keep_filesystem, keep_mount, keep_partition
-from slipway.bootstrapper.importers.paths import normal_source
-from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
 from slipway.contract.paths import is_partition
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
@@ -30,15 +28,14 @@ _SHORT_DEVICE = re.compile(r"(?:sd|vd|hd|xvd|nvme|md|dm-)[a-z0-9]+")
 _KNOWN_SOURCE = re.compile(r"(?:LABEL|UUID|PARTLABEL|PARTUUID)=.+|/.+|tmpfs|none")
 _ALIAS = re.compile(r"[a-z]+[0-9]*\.[0-9]+")
 _PARTITION_SEARCH = "cloud-init.slipway.dev/partition-search"
-_CUT_LABELS = frozenset({"ext2", "ext3", "ext4", "swap"})
-"""What mke2fs and mkswap make: they cut labels that are too long. Source: mke2fs(8), mkswap(8)."""
+_CUT_LABELS = {"ext2": 16, "ext3": 16, "ext4": 16, "swap": 15}
+"""The longest labels in bytes of what mke2fs and mkswap make; they cut longer ones. Source: mke2fs(8), mkswap(8)."""
 _ITSELF = "none"
 """cloud-init's word for the device itself."""
 _WITHOUT_PLACE = (
     "a mount needs what and where; that the image's own is left out is not carried over: have a command of "
     "preKubeadmCommands take it out of /etc/fstab and unmount it"
 )
-_EMPTY = "is empty, so that nothing can be mounted: the mount is left out, and the machine starts without it, as today"
 _NOT_NEEDED = "nofail"
 _NAMED = 2
 _WHOLE = 100
@@ -58,7 +55,7 @@ def set_disks(context: Context, place: Place, setup: DiskSetup, spec: specpb.Mac
     places: list[Place] = []
     for index, filesystem in enumerate(setup.filesystems):
         here = place.at("filesystems", index)
-        if keep_filesystem(context, here, filesystem, spec) or _is_never_made(context, here, filesystem):
+        if keep_filesystem(context, here, filesystem, spec):
             continue
         made = _filesystem(context, here, filesystem)
         spec.os.filesystems.append(made)
@@ -86,7 +83,7 @@ def _disk(context: Context, place: Place, partition: Partition) -> ospb.Disk | N
         else:
             context.findings.inform(place.at("layout"), "DISK_LEFT_ALONE", "layout: false leaves the disk alone")
         return None
-    item = ospb.Disk(device=context.path(place.at("device"), partition.device), origin=place.origin())
+    item = ospb.Disk(device=context.plain(place.at("device"), partition.device), origin=place.origin())
     # cloud-init's own default is mbr, Ignition knows gpt only.
     item.table_type = _TABLES[partition.table_type or ("mbr" if context.format == CLOUD_CONFIG else "gpt")]
     if partition.overwrite is not None:
@@ -115,7 +112,7 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
         format=context.plain(place.at("filesystem"), filesystem.filesystem),
         origin=place.origin(),
     )
-    _set_device(item, context.path(place.at("device"), filesystem.device), filesystem.partition)
+    _set_device(item, context.plain(place.at("device"), filesystem.device), filesystem.partition)
     if filesystem.label and filesystem.label != "None":
         item.label = _label(context, place.at("label"), filesystem.label, item.format)
     if filesystem.overwrite is not None:
@@ -127,30 +124,17 @@ def _filesystem(context: Context, place: Place, filesystem: Filesystem) -> ospb.
     return item
 
 
-def _is_never_made(context: Context, place: Place, filesystem: Filesystem) -> bool:
-    """Return whether cloud-init's attempt to make a filesystem fails today, which it logs and no more."""
-    kind, label = filesystem.filesystem, filesystem.label
-    if context.format != CLOUD_CONFIG or kind in _CUT_LABELS or not is_long_label(kind, label):
-        return False
-    message = (
-        f"a label of {kind} has at most {LONGEST_LABELS[kind]} bytes: its program makes no filesystem with a longer "
-        "one, so that this entry has no effect, today either; choose a shorter label"
-    )
-    context.findings.warn(place.at("label"), "NO_EFFECT", message)
-    return True
-
-
 def _label(context: Context, place: Place, written: str, kind: str) -> str:
-    """Give a label, and of one that mke2fs or mkswap cuts today the whole letters that are left of it."""
+    """Give a label, and of one that mke2fs or mkswap cuts today what is left of it."""
     label = context.plain(place, written)
-    if not is_long_label(kind, label):
+    longest = _CUT_LABELS.get(kind)
+    if context.format != CLOUD_CONFIG or longest is None or len(label.encode()) <= longest:
         return label
-    longest = LONGEST_LABELS[kind]
-    if context.format == IGNITION:
-        context.findings.refuse(place, f"Ignition takes at most {longest} bytes for a label of {kind}")
+    try:
+        cut = label.encode()[:longest].decode()
+    except UnicodeDecodeError:
         return label
-    cut = label.encode()[:longest].decode(errors="ignore")
-    message = f"a label of {kind} has at most {longest} bytes, today as well: the filesystem gets the label {cut!r}"
+    message = f"a label of {kind} has at most {longest} bytes: the filesystem gets the label {cut!r}, as today"
     context.findings.warn(place, "LABEL_CUT", message)
     return cut
 
@@ -192,15 +176,9 @@ def set_mounts(context: Context, place: Place, mounts: list[list[str]], spec: sp
         if keep_mount(context, here, fields, spec):
             continue
         words = [context.plain(here.at(number), word) for number, word in enumerate(fields)]
-        missing = next((number for number, word in enumerate(words[:_NAMED]) if not word), None)
         if len(words) < _NAMED:
             context.findings.refuse(here, _WITHOUT_PLACE)
-            continue
-        if missing is not None:
-            context.findings.warn(here.at(missing), "NO_EFFECT", _EMPTY)
-            continue
-        words[1] = context.simplified(here.at(1), words[1])
-        if context.format == IGNITION:
+        elif context.format == IGNITION:
             spec.os.mounts.append(_ignition_mount(context, here, words, spec.os))
         else:
             spec.os.mounts.append(_fstab_mount(context, here, words))
@@ -213,8 +191,7 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
     """
     # The filesystem of a partition by number has no device of its own, and is found by its label.
     labelled = {item.label: item.device or f"LABEL={item.label}" for item in os.filesystems if item.label}
-    source = labelled.get(words[0], normal_source(words[0]))
-    item = ospb.Mount(source=source, path=words[1], origin=place.origin())
+    item = ospb.Mount(source=labelled.get(words[0], words[0]), path=words[1], origin=place.origin())
     item.options.extend(option for word in words[2:] for option in word.split(",") if option)
     if _NOT_NEEDED not in item.options:
         item.options.append(_NOT_NEEDED)
@@ -229,11 +206,9 @@ def _ignition_mount(context: Context, place: Place, words: list[str], os: ospb.O
 
 def _fstab_mount(context: Context, place: Place, words: list[str]) -> ospb.Mount:
     """The fields are those of fstab; the defaults are cloud-init's."""
-    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else normal_source(words[0])
+    source = f"/dev/{words[0]}" if _SHORT_DEVICE.fullmatch(words[0]) else words[0]
+    item = ospb.Mount(source=source, path=words[1], origin=place.origin())
     kind, options, dump, passes = (*words[2:6], *[""] * (6 - len(words[:6])))
-    # Swap is mounted nowhere, whatever word stands there; "swap" is usual. Source: fstab(5).
-    where = "none" if kind == "swap" and not words[1].startswith("/") else words[1]
-    item = ospb.Mount(source=source, path=where, origin=place.origin())
     if kind:
         item.type = kind
     item.options.extend(option for option in (options or "defaults,nofail").split(",") if option)

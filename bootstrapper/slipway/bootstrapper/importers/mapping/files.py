@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-import gzip
+import posixpath
 import re
 import zlib
 
@@ -19,20 +19,15 @@ from slipway.v1alpha1 import secret_pb2 as secretpb
 
 _LARGEST = 1 << 20
 _MODE = re.compile(r"(?:0o?)?[0-7]{1,5}")
-_SAMPLES = {
-    "base64": "cGxhY2Vob2xkZXI=",
-    "gzip+base64": base64.b64encode(gzip.compress(b"placeholder", mtime=0)).decode(),
-}
-"""Contents in these encodings."""
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._-]")
 _KNOWN_SECRET = "the Secret's value has to be known for that: give the Secret beside the config"  # noqa: S105  # a sentence
 _AS_IT_IS = (
-    "the Secret's value is not known here, and the file will have exactly its bytes; the kubeadm provider turns every "
-    "line break into LF and ends the file with one newline: write the value in this form"
+    "the Secret's value is not known here, and the file will have exactly its bytes; today's provider makes LF of every"
+    " line break and puts one newline at the end: write the value so"
 )
 _AS_IT_IS_RENDERED = (
-    "the Secret's value is not known here, and the file will have its bytes, with Jinja in them rendered; the kubeadm "
-    "provider turns every line break into LF and ends the file with one newline: write the value in this form"
+    "the Secret's value is not known here, and the file will have its bytes, Jinja in them rendered as today; today's "
+    "provider makes LF of every line break and puts one newline at the end: write the value so"
 )
 
 
@@ -42,7 +37,7 @@ class _DecodeError(ValueError):
 
 def file_item(context: Context, place: Place, file: File) -> ospb.File:
     """Carry over an entry of files."""
-    item = ospb.File(path=context.path(place.at("path"), file.path, form=context.written_path), origin=place.origin())
+    item = ospb.File(path=_path(context, place.at("path"), file.path), origin=place.origin())
     item.content.CopyFrom(file_content(context, place, file))
     set_owner(item, context.plain(place.at("owner"), file.owner))
     if file.permissions:
@@ -55,6 +50,21 @@ def file_item(context: Context, place: Place, file: File) -> ospb.File:
             message = "today's ignition output replaces the file; here the content is put behind what it holds"
             context.findings.warn(place.at("append"), "APPEND_HONOURED", message)
     return item
+
+
+def _path(context: Context, place: Place, text: str) -> str:
+    """Give the path as the systems of today read it."""
+    path = context.plain(place, text)
+    plain = normal_path(path)
+    if plain != path:
+        message = "repeated and trailing slashes, and parts that are . or .., are left out of the path"
+        context.findings.inform(place, "PATH_SIMPLIFIED", message)
+    return plain
+
+
+def normal_path(path: str) -> str:
+    """Give a path of Linux in its shortest form, by its text: so cloud-init (os.path.abspath) and Ignition (Go) do."""
+    return posixpath.normpath(f"/{path.lstrip('/')}") if path.startswith("/") else path
 
 
 def set_owner(item: ospb.File | ospb.Directory | ospb.Link, text: str) -> None:
@@ -85,7 +95,7 @@ def file_content(context: Context, place: Place, file: File, *, rendered: bool =
     try:
         return contentpb.Content(data=_decoded(text.encode(), file.encoding))
     except _DecodeError as error:
-        context.findings.refuse(place.at("content"), str(error), sample=_SAMPLES.get(file.encoding, ""))
+        context.findings.refuse(place.at("content"), str(error))
         return contentpb.Content()
 
 
@@ -167,7 +177,7 @@ def _decoded(content: bytes, encoding: str) -> bytes:
 def _mode(context: Context, place: Place, text: str) -> int | None:
     mode = int(text.removeprefix("0o"), 8) if _MODE.fullmatch(text) else None
     if mode is None or mode > 0o7777:  # noqa: PLR2004 - all permission bits
-        context.findings.refuse(place, 'must be octal permission bits such as "0644"', sample='"0644"')
+        context.findings.refuse(place, 'must be octal permission bits such as "0644"')
         return None
     if context.format == IGNITION and not text.startswith("0"):
         message = (

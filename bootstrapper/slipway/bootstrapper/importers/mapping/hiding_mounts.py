@@ -7,17 +7,14 @@ has written to the folder of the root by then is there no more. Today's provider
 from collections.abc import Iterator
 
 from slipway.bootstrapper.importers.mapping.context import IGNITION, Context
+from slipway.bootstrapper.importers.mapping.files import normal_path
 from slipway.bootstrapper.importers.mapping.place import Place
-from slipway.bootstrapper.importers.paths import normal_path
 from slipway.v1alpha1 import os_pb2 as ospb
 
 _OF_IMAGE = frozenset({"/", "/etc", "/usr", "/var"})
 """Folders of which the image has more than an empty one, and where Slipway writes, too."""
 _MOST = 3
-_REMEDY = (
-    "mount it at a folder of its own, or make its filesystem in diskSetup, into which Ignition writes: best on a "
-    "partition that is there, such as /dev/vdb1, since on a whole disk Ignition does not look for a partition table"
-)
+_REMEDY = "mount it at a folder of its own, or make its filesystem in diskSetup, into which Ignition writes"
 
 
 def warn_of_hidden(context: Context, place: Place, os: ospb.OperatingSystem) -> None:
@@ -26,7 +23,7 @@ def warn_of_hidden(context: Context, place: Place, os: ospb.OperatingSystem) -> 
         return
     made = {name for filesystem in os.filesystems for name in _names(filesystem)}
     for index, mount in enumerate(os.mounts):
-        path = mount.path
+        path = normal_path(mount.path)
         if mount.source in made or not path.startswith("/"):
             continue
         hidden = [*_below(path, os), *(["what the image and Slipway have there"] if path in _OF_IMAGE else [])]

@@ -54,7 +54,7 @@ def set_join(context: Context, place: Place, config: JoinConfiguration, spec: sp
             here = place.at("discovery", "tlsBootstrapToken")
             options.tls_bootstrap_token.value = context.plain_in_kubeadm(here, config.discovery.tls_bootstrap_token)
     if config.ca_cert_path:
-        options.ca_path = context.path_in_kubeadm(place.at("caCertPath"), config.ca_cert_path)
+        options.ca_path = context.plain_in_kubeadm(place.at("caCertPath"), config.ca_cert_path)
     if config.control_plane is not None and config.control_plane.local_api_endpoint is not None:
         here = place.at("controlPlane", "localAPIEndpoint")
         _set_endpoint(context, here, config.control_plane.local_api_endpoint, spec.kubernetes)
@@ -78,7 +78,7 @@ def _set_shared(
             options.image_pull_serial = config.node_registration.image_pull_serial
     if config.patches is not None and config.patches.directory:
         here = place.at("patches", "directory")
-        options.patches_directory = context.path_in_kubeadm(here, config.patches.directory)
+        options.patches_directory = context.plain_in_kubeadm(here, config.patches.directory)
     if config.timeouts is not None:
         _set_timeouts(context, place.at("timeouts"), config.timeouts, spec.kubernetes, options)
     if options.ByteSize():
@@ -158,7 +158,7 @@ def _set_discovery(
 ) -> None:
     discovery = kubernetespb.Discovery()
     if config.file is not None:
-        path = context.path_in_kubeadm(place.at("file", "kubeConfigPath"), config.file.kube_config_path)
+        path = context.plain_in_kubeadm(place.at("file", "kubeConfigPath"), config.file.kube_config_path)
         discovery.file.path = path
         if config.file.kube_config is not None:
             content = kubeconfig(context, place.at("file", "kubeConfig"), config.file.kube_config)

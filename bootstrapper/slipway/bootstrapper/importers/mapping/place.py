@@ -79,9 +79,9 @@ class Findings:
     bound_by: list[diagnosticpb.Origin] = field(default_factory=list)
     needs_jinja: bool = False
 
-    def refuse(self, place: Place, message: str, *, sample: str = "") -> None:
-        """Note what cannot be carried over, and a value that could be."""
-        self.problems.append(replace(place.problem(message), sample=sample))
+    def refuse(self, place: Place, message: str) -> None:
+        """Note what cannot be carried over."""
+        self.problems.append(place.problem(message))
 
     def warn(self, place: Place, code: str, message: str) -> None:
         """Note what is understood differently from how a reader might expect it."""

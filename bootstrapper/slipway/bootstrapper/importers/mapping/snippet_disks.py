@@ -12,7 +12,6 @@ from typing import Any
 from slipway.bootstrapper.importers.container_linux_types import Disk, Filesystem, Mount, Partition
 from slipway.bootstrapper.importers.mapping.context import Context
 from slipway.bootstrapper.importers.mapping.place import Place
-from slipway.contract.filesystems import LONGEST_LABELS, is_long_label
 from slipway.v1alpha1 import content_pb2 as contentpb
 from slipway.v1alpha1 import os_pb2 as ospb
 from slipway.v1alpha1 import spec_pb2 as specpb
@@ -139,9 +138,6 @@ def add_filesystem(context: Context, place: Place, filesystem: Filesystem, os: o
         context.findings.refuse(place.within(f"{place.inner}.mount.uuid"), "is not carried over: leave it out")
     if mount.label:
         item.label = mount.label
-        if is_long_label(mount.format, mount.label):
-            message = f"Ignition takes at most {LONGEST_LABELS[mount.format]} bytes for a label of {mount.format}"
-            context.findings.refuse(place.within(f"{place.inner}.mount.label"), message)
     if mount.wipe_filesystem or (mount.create and mount.create.force):
         item.overwrite = True
     item.options.extend(_options(mount))

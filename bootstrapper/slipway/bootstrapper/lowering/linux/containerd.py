@@ -13,7 +13,7 @@ from slipway.bootstrapper.lowering.containerd_config import (
 from slipway.bootstrapper.lowering.containerd_files import configuration, registry_files
 from slipway.bootstrapper.lowering.draft import PRIVATE, PUBLIC, Draft
 from slipway.bootstrapper.lowering.emission import claim, put_file
-from slipway.bootstrapper.lowering.linux.proxy import drop_in_mode, own_addresses, variables
+from slipway.bootstrapper.lowering.linux.proxy import drop_in_mode, variables
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.linux.systemd_units import environment_drop_in
 from slipway.bootstrapper.lowering.order import Rank
@@ -48,11 +48,9 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     if containerd.HasField("proxy"):
         text = environment_drop_in(variables(containerd.proxy, complete=True))
         mode = drop_in_mode(containerd.proxy)
-        drop_in = f"{drop_ins}/20-slipway-proxy.conf"
-        put_file(draft, item, drop_in, text, by=ID, mode=mode)
-        calls += own_addresses(containerd.proxy, [drop_in])
+        put_file(draft, item, f"{drop_ins}/20-slipway-proxy.conf", text, by=ID, mode=mode)
     calls += [["systemctl", verb, *names] for verb, names in _verbs(runtime.service)]
-    text = script(calls, programs=["containerd", "addresses"])
+    text = script(calls, programs=["containerd"])
     draft.step(Rank.CONTAINERD, "containerd", source=item.message, by=ID, script=text)
 
 

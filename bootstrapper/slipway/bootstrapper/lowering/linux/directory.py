@@ -111,7 +111,9 @@ def _login(item: Item, draft: Draft, client: DirectoryClient) -> Iterator[list[s
     if not membership.HasField("login"):
         return
     if draft.has_path(_SSSD):
-        raise CannotLower(item, "the spec has its own configuration of sssd", remedy="take it out", fields=["login"])
+        raise CannotLower(
+            item, "the spec has a configuration of sssd of its own", remedy="take it out", fields=["login"]
+        )
     # It comes to its place behind the join: without keys sssd would fail at each start before.
     put_file(draft, item, _SSSD_BEFORE, sssd_configuration(membership), by=ID, mode=PRIVATE)
     rules = sudo_rules(membership)

@@ -9,13 +9,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from slipway.bootstrapper.assembly.system_folders import SYSTEM_FOLDERS
 from slipway.bootstrapper.lowering.draft import CannotLower, Draft
 from slipway.bootstrapper.lowering.emission import each
 from slipway.bootstrapper.lowering.linux.shell import script
 from slipway.bootstrapper.lowering.order import Rank
 from slipway.bootstrapper.lowering.profile_part import refuse_read_only
 from slipway.bootstrapper.lowering.runners.linux_file import ROOT as STATE
+from slipway.contract.grammars import absolute_path
 from slipway.contract.items import Item
 from slipway.v1alpha1 import os_pb2 as ospb
 
@@ -25,7 +25,9 @@ MOUNTS = "linux.mounts"
 
 _METADATA_NAME = re.compile(r"(ephemeral|ebs|ami|root)\d*(\.\d+)?")
 _DEVICE_NAME = re.compile(r"(sd|vd|xvd|hd|nvme|dm-|md)[a-z0-9]+")
-_IN_USE = SYSTEM_FOLDERS | {STATE}
+_IN_USE = frozenset(
+    {"/", "/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/usr", "/usr/bin", "/usr/lib", "/var", "/var/lib", STATE}
+)
 
 SWAP = "linux.swap"
 
@@ -96,15 +98,14 @@ def _entry(item: Item, draft: Draft) -> _FstabEntry:
 
 def _check_path(item: Item, draft: Draft) -> None:
     path: str = item.message.path
-    if path in _IN_USE:
+    if path.rstrip("/") in {place.rstrip("/") for place in _IN_USE}:
         raise CannotLower(
             item,
             "mounted this late, it would hide what the system and Slipway itself run from",
-            remedy="choose a mount point further below, or Ignition with a filesystem for it that the same spec makes, "
-            "on a partition or with overwrite",
+            remedy="choose a first-boot system that mounts natively, or a mount point further below",
         )
-    if not path.startswith("/"):
-        raise CannotLower(item, "only swap has no mount point", remedy="write a path that starts with /")
+    if not absolute_path(path) or not path.startswith("/"):
+        raise CannotLower(item, "the mount point is no absolute path", remedy="write a path that starts with /")
     refuse_read_only(item, draft)
 
 

@@ -26,22 +26,11 @@ def lower(items: Sequence[Item], draft: Draft) -> None:
     kubelet = needed(draft.profile.kubelet, item)
     systemd = needed(draft.profile.systemd_directory, item)
     text, mode = environment_drop_in(variables(item.message)), drop_in_mode(item.message)
-    folders = [f"{systemd}/{runtime}.d", needed(kubelet.drop_in_directory, item)]
-    drop_ins = [f"{folder}/10-slipway-proxy.conf" for folder in folders]
-    for path in drop_ins:
-        put_file(draft, item, path, text, by=ID, mode=mode)
-    calls = [
-        *own_addresses(item.message, drop_ins),
-        ["systemctl", "daemon-reload"],
-        ["settle", "systemctl", "try-restart", runtime, kubelet.service],
-    ]
-    restart = script(calls, programs=["addresses", "settle"])
+    put_file(draft, item, f"{systemd}/{runtime}.d/10-slipway-proxy.conf", text, by=ID, mode=mode)
+    put_file(draft, item, f"{needed(kubelet.drop_in_directory, item)}/10-slipway-proxy.conf", text, by=ID, mode=mode)
+    calls = [["systemctl", "daemon-reload"], ["settle", "systemctl", "try-restart", runtime, kubelet.service]]
+    restart = script(calls, programs=["settle"])
     draft.step(Rank.SYSTEMD_UNITS, "proxy", source=item.message, by=ID, script=restart)
-
-
-def own_addresses(proxy: ospb.Proxy, drop_ins: Sequence[str]) -> list[list[str]]:
-    """Give the call of the program addresses by which the machine adds its own addresses, where it is to."""
-    return [["addresses", *drop_ins]] if proxy.own_addresses else []
 
 
 def drop_in_mode(proxy: ospb.Proxy) -> int:

@@ -43,7 +43,7 @@ def _impossible_group(item: Item) -> Iterator[CannotLower]:
     yield from _bad_name(item)
     for field in ("gid", "system"):
         if item.message.HasField(field):
-            why = "of a group has no effect on Windows"
+            why = "of a group means nothing on Windows"
             yield CannotLower(item, why, remedy=f"drop {field}", fields=[field], field=field)
 
 
@@ -71,7 +71,7 @@ def _impossible_user(item: Item, administrators: str) -> Iterator[CannotLower]:
     present = {field.name for field, _ in user.ListFields()}
     for field, remedy in _MEANINGLESS.items():
         if field in present:
-            why = "of a user has no effect on Windows"
+            why = "of a user means nothing on Windows"
             yield CannotLower(item, why, remedy=remedy, fields=[field], field=field)
     if user.sudo:
         remedy = f"add {administrators} to groups in its place"
